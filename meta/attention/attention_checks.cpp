@@ -8,7 +8,7 @@
 #include <cmath>
 #include <vector>
 
-// Each check returns nothing when it holds, else what was found and what was wanted.
+// Each check returns nothing if it passes, else the found and the wanted value.
 namespace symprof::meta {
 namespace {
 
@@ -195,7 +195,7 @@ Complaint flash_causal(const Question& q) {
                             q.queries(), q.keys()));
 }
 
-// The backward pass of wide heads needs more shared memory than these consumer parts have.
+// The backward pass of wide heads needs more shared memory than these consumer GPUs have.
 Complaint flash_backward_width(const Question& q) {
   const bool small = (q.sm() >= 86 && q.sm() <= 89) || q.sm() == 120 || q.sm() == 121;
   if (!small || !q.with_grad()) return std::nullopt;

@@ -11,7 +11,8 @@
 
 namespace symprof::meta {
 
-/// Why `backend` cannot run `call` on `device` ("found ..., wanted ..."); nothing when it can.
+/// The reason why `backend` cannot run `call` on `device` ("found ..., wanted ..."); empty if it
+/// can.
 std::optional<std::string> complaint_against(at::SDPBackend backend, const AttentionCall& call,
                                              const DeviceSpec& device);
 

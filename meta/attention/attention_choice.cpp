@@ -27,7 +27,7 @@ const char* name_of(SDPBackend backend) {
   }
 }
 
-// check_prefer_cudnn_attention: data-centre parts of the 9.x and 10.x generations with a cuDNN
+// check_prefer_cudnn_attention: data-center GPUs of compute capability 9.x and 10.x with a cuDNN
 // newer than 9.15.0.
 bool prefers_cudnn(const DeviceSpec& device) {
   return device.cudnn_version > 91500 && (device.compute_major == 9 || device.compute_major == 10);

@@ -1,4 +1,4 @@
-// Which attention kernel a GPU takes: PyTorch's decision, as a function of tensors and device.
+// PyTorch's choice of the attention kernel, as a function of tensors and device.
 //
 // Public header.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace symprof::meta {
 
-/// The device that is asked, and the backend that the user insists on, if any.
+/// The target device, and the backend that the user forces, if any.
 struct AttentionPolicy {
   DeviceSpec device;
   std::optional<at::SDPBackend> forced;
@@ -28,10 +28,10 @@ struct AttentionCall {
   bool enable_gqa = false;
 };
 
-/// The first backend, in the device's order of preference, whose checks all pass; math always does
-/// (native/transformers/cuda/sdp_utils.cpp, select_sdp_backend). The flags of the ATen context
-/// that switch backends off are respected.
-/// Throws Error when `policy.forced` names a backend whose checks do not pass, saying which one.
+/// The first backend, in the device's order of preference, whose checks all pass; math always
+/// passes (native/transformers/cuda/sdp_utils.cpp, select_sdp_backend). Flags of the ATen context
+/// that disable backends are respected. Throws Error with the failed check if `policy.forced` names
+/// a backend whose checks do not pass.
 at::SDPBackend sdp_choice(const AttentionCall& call, const AttentionPolicy& policy);
 
 }  // namespace symprof::meta

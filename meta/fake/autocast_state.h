@@ -1,4 +1,4 @@
-// Autocast of this thread, kept for later.
+// Saves and restores this thread's autocast state.
 #pragma once
 
 #include <ATen/autocast_mode.h>
@@ -7,13 +7,13 @@
 
 namespace symprof::meta {
 
-/// What autocast was when `now` was called.
+/// The autocast state at the call of `now`.
 class AutocastState {
  public:
   static AutocastState now();
-  /// This state inside torch.autocast("cuda", dtype).
+  /// This state with torch.autocast("cuda", dtype) entered.
   AutocastState with_cuda(at::ScalarType dtype) const;
-  /// Gives this thread's autocast this state again.
+  /// Sets this thread's autocast to this state.
   void restore() const;
 
  private:
@@ -26,8 +26,8 @@ class AutocastState {
   bool cache_ = true;
 };
 
-/// A region of autocast, which is as `state` says for as long as the region lives. Where the
-/// outermost one ends, the copies of weights that autocast keeps go (`clear_cache`).
+/// Sets autocast to `state` while it lives. The end of the outermost region releases autocast's
+/// cached copies of weights (`clear_cache`).
 class AutocastRegion {
  public:
   explicit AutocastRegion(const AutocastState& state);

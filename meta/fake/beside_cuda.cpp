@@ -19,9 +19,9 @@ using c10::Stream;
 
 std::atomic<int> open_programs = 0;
 
-// Of LibTorch's CUDA library. Set before anything can ask.
+// The hooks of LibTorch's CUDA library. Set before the first query.
 std::unique_ptr<at::CUDAHooksInterface>& real_hooks() {
-  static auto* hooks = new std::unique_ptr<at::CUDAHooksInterface>;  // Asked until the very end.
+  static auto* hooks = new std::unique_ptr<at::CUDAHooksInterface>;  // Queried until process exit.
   return *hooks;
 }
 
@@ -30,11 +30,11 @@ struct BothHooks final : at::CUDAHooksInterface {
 
   const at::CUDAHooksInterface& now() const { return is_simulating() ? *simulated : *real_hooks(); }
 
-  // LibTorch initializes a device once: the real one, where there is one, whoever comes first.
+  // LibTorch initializes a device once: the real one if it exists, whoever initializes first.
   void init() const override {
     if (has_real_device() || !is_simulating()) real_hooks()->init();
   }
-  // What belongs to an address is asked of who made it.
+  // Queries about an address go to the hooks that allocated it.
   bool isPinnedPtr(const void* data) const override {
     return simulated->isPinnedPtr(data) || (!is_simulating() && real_hooks()->isPinnedPtr(data));
   }
@@ -121,11 +121,11 @@ struct BothGuards final : c10::impl::DeviceGuardImplInterface {
   const DeviceGuardImplInterface& now() const { return is_simulating() ? simulated_guard() : real; }
 
   c10::DeviceType type() const override { return c10::kCUDA; }
-  // The autograd engine counts once, for all that follows.
+  // The autograd engine counts devices only once.
   DeviceIndex deviceCount() const noexcept override {
     return is_simulating() ? std::max<DeviceIndex>(real.deviceCount(), 1) : real.deviceCount();
   }
-  // The simulated device makes none.
+  // The simulated device creates no events.
   void destroyEvent(void* event, const DeviceIndex index) const noexcept override {
     if (event != nullptr) real.destroyEvent(event, index);
   }

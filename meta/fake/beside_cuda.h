@@ -1,5 +1,5 @@
-// Where LibTorch's own CUDA library is loaded, a process has two devices that say `cuda`. Whoever
-// asks in a simulation is told of the simulated one, everybody else of the real one.
+// With LibTorch's own CUDA library loaded, a process has two devices called `cuda`. Queries inside
+// a simulation get the simulated device, all others the real one.
 #pragma once
 
 #include <ATen/detail/CUDAHooksInterface.h>
@@ -9,12 +9,11 @@
 
 namespace symprof::meta {
 
-/// Whether this thread's questions about CUDA are the simulated device's: in a FakeMode; where the
-/// process has no GPU, on the other threads of a simulated program, too. Always where no CUDA
-/// library is loaded.
+/// True if this thread's CUDA queries go to the simulated device: in a FakeMode; without a GPU,
+/// also on the other threads of a simulated program. Always true if no CUDA library is loaded.
 bool is_simulating();
 
-/// Whether a CUDA library that is loaded finds a GPU.
+/// True if a loaded CUDA library finds a GPU.
 bool has_real_device();
 
 /// While one lives, a simulated program runs on some thread.
@@ -26,10 +25,11 @@ class OpenProgram {
   OpenProgram& operator=(const OpenProgram&) = delete;
 };
 
-/// Puts the choice between both in front of LibTorch's hooks. Before anybody has asked them.
+/// Installs hooks that choose between both devices. Call it before the first query of LibTorch's
+/// hooks.
 void install_hooks_beside_cuda();
 
-/// Both guards behind one; `real` outlives it.
+/// A guard that chooses between both guards; `real` must outlive it.
 std::unique_ptr<c10::impl::DeviceGuardImplInterface> make_guard_beside(
     const c10::impl::DeviceGuardImplInterface& real);
 

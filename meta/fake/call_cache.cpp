@@ -1,6 +1,6 @@
 // torch/utils/checkpoint.py of PyTorch 2.13: _CachingTorchDispatchMode, _CachedTorchDispatchMode,
-// _VersionWrapper, _detach_helper. A tensor is kept without its history, which would keep the
-// region and so itself; its version stays that of the tensor that the program has.
+// _VersionWrapper, _detach_helper. A tensor is kept without its autograd history, which would keep
+// the region and thus the tensor itself alive; its version is the version of the program's tensor.
 #include "meta/fake/call_cache.h"
 
 #include "meta/fake/fake_tensor.h"

@@ -1,5 +1,5 @@
-// Results of calls that are kept for when the same calls come again, as the two dispatch modes of
-// torch.utils.checkpoint.create_selective_checkpoint_contexts keep them.
+// Keeps results of calls for the recomputation of the same calls, as the two dispatch modes of
+// torch.utils.checkpoint.create_selective_checkpoint_contexts do.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,15 +15,16 @@
 
 namespace symprof::meta {
 
-/// One region's. Calls are told apart by their operator and by how many of it came before.
+/// The cache of one region. A call is identified by its operator and by the number of earlier calls
+/// of it.
 class CallCache {
  public:
   using Key = std::pair<std::string, int>;
 
   explicit CallCache(std::set<Key> kept) : kept_(std::move(kept)) {}
 
-  /// While one lives, the calls on fake tensors of its thread are those of the region's first run:
-  /// the outputs of those to keep are kept. The innermost of several regions counts.
+  /// While one lives, this thread's calls on fake tensors are the region's first run: outputs of
+  /// the calls to keep are stored. The innermost region counts.
   class Keeping {
    public:
     explicit Keeping(CallCache& cache);
@@ -35,7 +36,8 @@ class CallCache {
     CallCache* before_;
   };
 
-  /// While one lives, they are those of its second run: what was kept is the answer, once.
+  /// While one lives, the calls are the region's recomputation: stored results are returned, once
+  /// each.
   class Answering {
    public:
     explicit Answering(CallCache& cache);
@@ -47,7 +49,7 @@ class CallCache {
     CallCache* before_;
   };
 
-  /// Neither of the two: an inner region without a cache is not its parent's.
+  /// Suspends both: an inner region without a cache does not use its parent's.
   class Pausing {
    public:
     Pausing();
@@ -59,16 +61,16 @@ class CallCache {
     CallCache* before_;
   };
 
-  /// That of the innermost region on this thread; null where there is none.
+  /// The cache of the innermost region on this thread; null if there is none.
   static CallCache* innermost();
 
-  /// Puts what was kept of the call in the place of its arguments, which begin at `first`. False
-  /// where it has to run. Throws c10::Error where a tensor was changed since.
+  /// Replaces the call's arguments, which begin at `first`, by its stored results. Returns false if
+  /// the call has to run. Throws c10::Error if a stored tensor was modified since.
   bool answer(const c10::OperatorHandle& op, torch::jit::Stack& stack, std::size_t first);
   /// The call has run.
   void finish(const c10::OperatorHandle& op, std::span<const c10::IValue> results);
 
-  /// Calls that were to be kept and never came, after the first run.
+  /// Calls to keep that did not occur in the first run.
   std::vector<Key> missing() const;
 
  private:

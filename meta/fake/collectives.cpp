@@ -18,7 +18,7 @@ struct FinishedWork final : c10d::Work {
   bool isCompleted() override { return true; }
   bool isSuccess() const override { return true; }
   bool wait(std::chrono::milliseconds) override { return true; }
-  // A future that looks at the storages would find no memory of a device.
+  // Without storages: a future that inspects them would find no device memory.
   c10::intrusive_ptr<c10::ivalue::Future> getFuture() override {
     auto future =
         c10::make_intrusive<c10::ivalue::Future>(c10::ListType::create(c10::TensorType::get()));
@@ -30,7 +30,7 @@ struct FinishedWork final : c10d::Work {
   c10::IValue result_;
 };
 
-// The reducer measures its phases; none takes time here.
+// The reducer times its phases; none takes time here.
 struct SimulatedTimer final : c10d::Timer {
   explicit SimulatedTimer(c10::Device) {}
   void record(Event event) override { getTimeRef(event) = 1; }
@@ -41,7 +41,7 @@ std::unique_ptr<c10d::Timer> make_timer(c10::Device device) {
   return std::make_unique<SimulatedTimer>(device);
 }
 
-// In place of a CUDA library's own, too, whose events take a GPU.
+// Also replaces a CUDA library's timer, whose events need a GPU.
 bool install_timer() {
   if (has_cuda_kernels() && has_real_device()) return false;
   c10d::TimerRegistry()->Register(c10::kCUDA, &make_timer, c10::REGISTRY_PREFERRED);
@@ -52,15 +52,15 @@ bool install_timer() {
 
 }  // namespace
 
-// torch/csrc/distributed/c10d/Ops.cpp registers one function for every device.
+// torch/csrc/distributed/c10d/Ops.cpp registers one function for all devices.
 bool is_collective(const c10::OperatorHandle& op) {
   return op.schema().name().starts_with("c10d::") &&
          op.hasKernelForDispatchKey(c10::DispatchKey::CUDA);
 }
 
 void run_collective(const c10::OperatorHandle& op, torch::jit::Stack& stack) {
-  // DistributedDataParallel compares its parameters before it makes a reducer. To look for a GPU is
-  // nothing that loading a library may do.
+  // DistributedDataParallel compares its parameters before it creates a reducer. Installed here
+  // because loading a library must not look for a GPU.
   [[maybe_unused]] static const bool has_timer = has_cuda_kernels() && install_timer();
   const c10::IValue changed = stack[stack.size() - op.schema().arguments().size()];
   op.callBoxedForDispatchKey(c10::DispatchKey::CUDA, stack);

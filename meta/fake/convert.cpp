@@ -3,7 +3,7 @@
 namespace symprof::meta {
 namespace {
 
-// The plain enumeration copies c10::ScalarType's values, so that a conversion is a cast.
+// DType has the values of c10::ScalarType, so that a conversion is a cast.
 static_assert(static_cast<int>(DType::float32) == static_cast<int>(at::kFloat));
 static_assert(static_cast<int>(DType::int64) == static_cast<int>(at::kLong));
 static_assert(static_cast<int>(DType::boolean) == static_cast<int>(at::kBool));

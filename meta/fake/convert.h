@@ -1,4 +1,4 @@
-// Between LibTorch's types and the plain ones.
+// Conversions between LibTorch's types and symprof's.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -39,7 +39,7 @@ const std::optional<torch::Library> all_operators = [] {
   return library;
 }();
 
-// A composite operator whose kernel looks for CUDA's copy.
+// A composite operator whose kernel looks up the CUDA kernel of copy_.
 const std::optional<torch::Library> composite_operators = [] {
   auto library = library_for("aten");
   if (library)
@@ -52,7 +52,7 @@ std::vector<DetourPlan>& plans() {
   return *made;
 }
 
-// What tensor_new calls to bring its values to the device.
+// The operators that tensor_new calls to move values to the device.
 [[maybe_unused]] const bool has_way_of_tensor_new = [] {
   for (const char* name : {"empty.memory_format", "empty_strided", "copy_"})
     add_detour({name, c10::DispatchKey::CUDA,
@@ -60,7 +60,7 @@ std::vector<DetourPlan>& plans() {
   return true;
 }();
 
-// In front of a CUDA library's kernel, which it calls for everybody else.
+// Wraps a CUDA library's kernel, which it calls outside of simulations.
 struct Detour final : c10::OperatorKernel {
   Detour(const c10::KernelFunction& instead, c10::SafeKernelFunction of_cuda)
       : simulated(instead), real(std::move(of_cuda)) {}
@@ -77,7 +77,7 @@ struct Detour final : c10::OperatorKernel {
   }
 };
 
-// The libraries take their kernels back when they go.
+// The libraries unregister their kernels when destroyed.
 std::shared_ptr<std::vector<torch::Library>> make_detours() {
   auto libraries = std::make_shared<std::vector<torch::Library>>();
   for (const DetourPlan& plan : plans()) {

@@ -1,7 +1,6 @@
-// Calls that reach the CUDA backend in a simulation. Some of LibTorch's own code keeps the Fake key
-// out (torch::utils::tensor_new for torch.tensor(data, device="cuda")); what it calls goes to the
-// fake tensors' fallback from here. Where no CUDA library is loaded, the whole backend is one way
-// there.
+// Calls that reach the CUDA backend in a simulation. Some of LibTorch's code excludes the Fake key
+// (torch::utils::tensor_new for torch.tensor(data, device="cuda")); its calls are redirected from
+// here to the fake tensors' fallback. If no CUDA library is loaded, the whole backend redirects.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -10,8 +9,8 @@
 
 namespace symprof::meta {
 
-/// An operator of aten ("empty.memory_format") whose kernel in a CUDA library asks a device, and
-/// what runs in its place in a simulation.
+/// An aten operator ("empty.memory_format") whose kernel in a CUDA library queries a device, and
+/// its replacement in a simulation.
 struct DetourPlan {
   const char* name;
   c10::DispatchKey key;
@@ -19,11 +18,10 @@ struct DetourPlan {
 };
 void add_detour(DetourPlan plan);
 
-/// While it lives, detours are in front of the kernels of a CUDA library that is loaded. Without
-/// one, null.
+/// While it lives, detours wrap the kernels of a loaded CUDA library. Null without one.
 std::shared_ptr<void> detours_around_cuda();
 
-/// While it lives, this thread runs an operator on tensors that are not the simulated device's.
+/// While it lives, this thread runs an operator on tensors that are not on the simulated device.
 class RealCall {
  public:
   RealCall();

@@ -13,7 +13,8 @@
 namespace symprof::meta {
 namespace {
 
-/// LibTorch's words for what comes of running without storage, and what a user can make of them.
+/// LibTorch's error texts for limits of tensors without storage, with the problem and advice for
+/// the user.
 struct Limit {
   std::string_view words;
   const char* problem;
@@ -50,8 +51,8 @@ std::string subject(const std::string& message) {
   return end == std::string::npos ? "this call" : message.substr(0, end);
 }
 
-/// What LibTorch's messages about dtypes have in them (TORCH_CHECK of many files, and
-/// AT_DISPATCH_SWITCH in ATen/Dispatch.h).
+/// Text in LibTorch's messages about dtypes (TORCH_CHECK in many files, and AT_DISPATCH_SWITCH in
+/// ATen/Dispatch.h).
 constexpr std::array<std::string_view, 7> dtype_words = {
     "dtype", "scalar type", "ScalarType", "data type", "BFloat16", "Half", "not implemented for '"};
 

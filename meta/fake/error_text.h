@@ -1,4 +1,4 @@
-// What LibTorch says of an error, without its C++ stack.
+// Text of LibTorch's errors, without the C++ stack.
 #pragma once
 
 #include <exception>
@@ -11,18 +11,17 @@
 
 namespace symprof::meta {
 
-/// The first line of the message that is not empty: the stack, and advice for Python's users, stand
-/// below it.
+/// The first nonempty line of the message: the stack, and advice for Python users, follow it.
 std::string first_line(const std::exception& error);
 
-/// Whether LibTorch refuses a call for the dtype of an operand.
+/// True if LibTorch refuses a call for an operand's dtype.
 bool is_about_dtypes(std::string_view message);
 
-/// What to do about such a call; `cast_to` is the dtype that the user gave the model.
+/// Advice for such a call; `cast_to` is the dtype that the user converted the model to.
 std::string dtype_advice(std::optional<DType> cast_to);
 
-/// What LibTorch refused, at `where`. Where it means that a tensor has no storage or an operator no
-/// shape kernel, the error says so and what helps; otherwise it says what LibTorch does, and
+/// The Error for a call refused by LibTorch at `where`. If the cause is a tensor without storage or
+/// a missing shape kernel, it has a problem and advice for that; otherwise LibTorch's message and
 /// `advice`.
 Error refusal(std::string where, const std::exception& error, std::string advice);
 

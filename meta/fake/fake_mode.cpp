@@ -11,7 +11,7 @@
 namespace symprof::meta {
 namespace {
 
-// What a program's other threads, and tensor_new, need beside a CUDA library.
+// State for a program's other threads and for tensor_new, with a CUDA library loaded.
 struct BesideCuda {
   OpenProgram program;
   std::shared_ptr<void> detours = detours_around_cuda();
@@ -28,8 +28,8 @@ struct ModeInfo final : c10::DebugInfoBase {
   std::optional<BesideCuda> beside_cuda;
 };
 
-// A slot of LibTorch's that nothing else uses outside of inference servers. 2.11 has an enumeration
-// there, 2.13 an object; both know this name.
+// A thread-local slot of LibTorch that is unused outside of inference servers. It is an enumeration
+// in 2.11 and an object in 2.13; both accept this name.
 const auto slot = [] { return c10::DebugInfoKind::INFERENCE_CONTEXT; };
 
 ModeInfo* current_info() { return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugInfo::get(slot())); }

@@ -1,5 +1,5 @@
-// While a FakeMode lives on a thread, tensors of cuda:0 made there are fake, and the observer is
-// told of every call, allocation and free.
+// While a FakeMode lives on a thread, tensors created there on cuda:0 are fake, and the observer is
+// notified of every call, allocation and free.
 //
 // Public header.
 #pragma once
@@ -17,17 +17,18 @@
 
 namespace symprof::meta {
 
-/// Where a factory call that names no device makes its tensor.
+/// The device of factory calls without a device argument.
 enum class Factories : std::uint8_t {
-  on_device,  ///< A graph's: fake, on cuda:0.
-  on_host,    ///< A program's: real, as PyTorch's default device has it.
+  on_device,  ///< For a graph: fake, on cuda:0.
+  on_host,    ///< For a program: real, on PyTorch's default device.
 };
 
-/// What the simulated device answers, and who listens. Modes of several threads are independent.
+/// The simulated device's attention policy and the observer. Modes of several threads are
+/// independent.
 ///
 /// Backward runs on the calling thread (as torch.autograd.set_multithreading_enabled(False)): in
 /// the same order as on the device thread of a GPU build, and without a race between that thread's
-/// last frees and what follows.
+/// last frees and later calls.
 class FakeMode {
  public:
   FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer,
@@ -42,10 +43,10 @@ class FakeMode {
   c10::AutogradState saved_autograd_state_;
 };
 
-/// Whether the current mode is a program's (Factories::on_host); outside one it is not.
+/// True if the current mode is a program's (Factories::on_host); false outside of a mode.
 bool is_in_program();
 
-/// The attention policy of the current mode; null outside one.
+/// The attention policy of the current mode; null outside of one.
 const AttentionPolicy* current_attention_policy();
 
 }  // namespace symprof::meta

@@ -12,7 +12,7 @@
 namespace symprof::meta {
 namespace {
 
-// Lives in the DataPtr of a meta storage: its end is the moment PyTorch would free the block.
+// Owned by the DataPtr of a meta storage: its destruction is when PyTorch would free the block.
 struct StorageTag {
   std::shared_ptr<Observer> observer;
   std::int32_t id;
@@ -31,14 +31,14 @@ StorageTag* tag_of(const c10::StorageImpl& storage) {
   return static_cast<StorageTag*>(storage.data_ptr().get_context());
 }
 
-// LibTorch holds a number of less than a byte in a byte of its own; on a device they are packed.
+// LibTorch stores a sub-byte number in a whole byte; on a device they are packed.
 std::int64_t block_bytes(const c10::StorageImpl& storage, at::ScalarType type) {
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   return element_bits(dtype_of(type)) < 8 ? packed_bytes(dtype_of(type), bytes) : bytes;
 }
 
-/// An address for a block, which programs compare and keep as a key. No other block has it, and no
-/// process has memory there: on x86-64 and on ARM, bit 55 is none of a program's addresses.
+/// A unique address for a block, as programs compare addresses and use them as keys. It never
+/// overlaps process memory: on x86-64 and ARM, bit 55 is not used in user addresses.
 void* address_for(std::int64_t bytes) {
   static std::atomic<std::uintptr_t> next{std::uintptr_t{1} << 55U};
   constexpr std::uintptr_t block = 512;
@@ -65,38 +65,37 @@ void tag_storage(const at::Tensor& meta, const std::shared_ptr<Observer>& observ
   const auto bytes = static_cast<std::int64_t>(storage.nbytes());
   const StorageTag* old = tag_of(storage);
   if (old != nullptr && old->bytes == bytes) return;
-  // A storage that was resized in place is a new block: the old tag's end reports the free.
+  // A storage resized in place is a new block: the end of the old tag reports the free.
   set_tag(storage, meta.scalar_type(), observer, place, meta._is_zerotensor());
 }
 
-// Key sets with a backend bit and Fake; TensorImpl adds the autograd and autocast keys of the
-// backend.
+// Key sets with a backend bit and Fake; TensorImpl adds the backend's autograd and autocast keys.
 c10::DispatchKeySet keys_of(c10::Device device) {
   const auto backend = device.is_cuda() ? c10::DispatchKey::CUDA : c10::DispatchKey::CPU;
   return c10::DispatchKeySet(backend) | c10::DispatchKeySet(c10::DispatchKey::Fake);
 }
 
-/// `x.conj()` is a view with a bit that says so, and what `.imag` gives of that one with another
-/// bit. Operators that do not know of them are given a copy (ATen/ConjugateFallback.cpp,
-/// ATen/native/NegateFallback.cpp).
+/// Copies the bits of lazy views: `x.conj()` is a view with a conjugate bit, and `.imag` of it a
+/// view with a negative bit. Operators without support for these bits get a copy
+/// (ATen/ConjugateFallback.cpp, ATen/native/NegateFallback.cpp).
 void copy_signs(const c10::TensorImpl& from, c10::TensorImpl& to) {
   to._set_conj(from.is_conj());
   to._set_neg(from.is_neg());
 }
 
-/// A zero that takes no memory (forward AD's tangents): operators that do not know of it are given
-/// real zeros (ATen/ZeroTensorFallback.cpp).
+/// Sets or clears the ZeroTensor key: a zero without memory (tangents of forward AD). Operators
+/// without support get real zeros (ATen/ZeroTensorFallback.cpp).
 c10::DispatchKeySet with_zero(c10::DispatchKeySet keys, const c10::TensorImpl& like) {
   return like._is_zerotensor() ? keys.add(c10::DispatchKey::ZeroTensor)
                                : keys.remove(c10::DispatchKey::ZeroTensor);
 }
 
-/// The tensor of an operator that ran here. `tensor.data = value` (TensorImpl::shallow_copy_from)
-/// makes fake tensors of PyTorch's own class, too: all that a tensor is lies in the base class.
+/// The tensor class of operators run here. `tensor.data = value` (TensorImpl::shallow_copy_from)
+/// creates fake tensors of PyTorch's own class, too: all state is in the base class.
 struct FakeTensorImpl final : c10::TensorImpl {
   FakeTensorImpl(c10::Storage storage, caffe2::TypeMeta dtype, c10::Device device)
       : TensorImpl(std::move(storage), keys_of(device), dtype) {
-    device_opt_ = device;  // The storage's is `meta`.
+    device_opt_ = device;  // The storage's device is `meta`.
   }
 
   void copy_geometry(const c10::TensorImpl& other) {
@@ -128,7 +127,7 @@ struct FakeTensorImpl final : c10::TensorImpl {
     spec_owner_ = 0;
   }
 
-  /// As TensorImpl::shallow_copy_and_detach_core decides (c10/core/TensorImpl.cpp).
+  /// The condition of TensorImpl::shallow_copy_and_detach_core (c10/core/TensorImpl.cpp).
   bool is_detached_in_python() const {
     return (key_set_.has(c10::DispatchKey::Python) ||
             c10::impl::TorchDispatchModeTLS::stack_len() > 0) &&
@@ -146,13 +145,13 @@ struct FakeTensorImpl final : c10::TensorImpl {
     return result;
   }
 
-  // The id of this geometry, valid for the observer of this serial number; 0: none.
+  // The id of this spec, for the observer with this serial number; 0: none.
   std::uint64_t spec_owner_ = 0;
   std::int32_t spec_id_ = -1;
 };
 
-/// Runs `make` as inference mode is for tensors of `like`'s kind: a view of a tensor that is not of
-/// that mode is not, either (TensorImpl.h: ImplType VIEW).
+/// Runs `make` in the inference mode of `like`: a view of a tensor created outside of inference
+/// mode is no inference tensor either (TensorImpl.h: ImplType VIEW).
 template <class Make>
 auto made_like(c10::TensorImpl& like, Make make) {
   if (like.is_inference() == c10::InferenceMode::is_enabled()) return make();
@@ -185,8 +184,8 @@ std::int32_t spec_id(const at::Tensor& fake, Observer& observer) {
   return impl->spec_id_;
 }
 
-/// A program keeps tensors of a simulation that has ended, and uses them in the next. Elsewhere
-/// calls of one mode on another's tensors only count something, and leave storages to their owner.
+/// A program may use tensors of a finished simulation in the next one. Otherwise a mode's calls on
+/// another mode's tensors leave the storages to their owner.
 void announce_to(const Observer& observer, const at::Tensor& fake) {
   const StorageTag* tag = tag_of(*fake.storage().unsafeGetStorageImpl());
   if (tag != nullptr && tag->observer.get() != &observer && is_in_program()) announce(fake);

@@ -1,6 +1,6 @@
-// The one kernel behind every operator on fake tensors. Below autograd and above the backends it
-// swaps fake tensors for plain meta tensors over the same storages, runs the operator's meta
-// kernel, and wraps what comes back. The idea is torchdistx's (src/cc/torchdistx/fake.cc).
+// The fallback kernel of all operators on fake tensors. Below autograd and above the backends it
+// replaces fake tensors by plain meta tensors over the same storages, runs the operator's meta
+// kernel, and wraps the results. The idea is torchdistx's (src/cc/torchdistx/fake.cc).
 
 #include <ATen/core/LegacyTypeDispatch.h>
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -29,27 +29,27 @@
 namespace symprof::meta {
 namespace {
 
-// What the fallback needs to know of an operator, looked up once per thread.
+// Operator properties used by the fallback, computed once per thread.
 struct OperatorInfo {
   c10::OperatorName name{"", ""};
   bool has_device_argument = false;
   bool writes_arguments = false;
-  std::uint32_t of_one_dtype = 0;  // A bit for each argument.
-  std::uint32_t host_outputs = 0;  // A bit for each output that lies in host memory.
+  std::uint32_t of_one_dtype = 0;  // One bit per argument.
+  std::uint32_t host_outputs = 0;  // One bit per output in host memory.
   bool makes_outputs_backwards = false;
   bool reads_data = false;
   bool takes_host_tensors = false;
-  bool is_composite = false;   // Made of other operators, on every device.
-  bool is_collective = false;  // Of a process group, which has the kernel.
+  bool is_composite = false;   // Decomposed into other operators on every device.
+  bool is_collective = false;  // A process group's operator, with the group's kernel.
   bool has_shape_kernel = false;
-  bool runs_python = false;  // Its kernel is PyTorch's own Python, which makes other calls.
+  bool runs_python = false;  // Its kernel is Python code of PyTorch that makes other calls.
 };
 
 const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   thread_local std::unordered_map<const c10::FunctionSchema*, OperatorInfo> cache;
   const auto [entry, is_new] = cache.try_emplace(&op.schema());
   OperatorInfo& info = entry->second;
-  // A schema that is gone may have left its address to another operator's.
+  // A new operator's schema may reuse the address of a destroyed one.
   if (!is_new && info.name == op.operator_name()) return info;
   info = {.name = op.operator_name()};
   for (const c10::Argument& argument : op.schema().arguments()) {
@@ -62,8 +62,8 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
     if (output_is_on_host(op.schema().name(), i)) info.host_outputs |= 1U << i;
   info.makes_outputs_backwards = makes_outputs_backwards(op.schema().name());
   info.takes_host_tensors = takes_host_tensors(op.schema());
-  // Autograd's keys take it apart; tensors of inference mode have none. One that has a kernel of
-  // its own on the host has one on a device, too (aten::silu_backward).
+  // Decomposed at autograd's keys, which inference tensors lack. An operator with a CPU kernel of
+  // its own also has one on a device (aten::silu_backward).
   const auto has = [&](c10::DispatchKey key) { return op.hasKernelForDispatchKey(key); };
   info.is_composite = has(c10::DispatchKey::CompositeImplicitAutograd) &&
                       !has(c10::DispatchKey::CPU) && !has(c10::DispatchKey::Meta);
@@ -74,8 +74,8 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   return info;
 }
 
-// A real tensor among fake ones (a wrapped number, a constant of shape arithmetic) as a meta
-// tensor.
+// Converts a real tensor among fake ones (a wrapped number, a constant of shape arithmetic) to a
+// meta tensor.
 at::Tensor meta_of_real(const at::Tensor& tensor) {
   if (tensor.is_meta()) return tensor;
   at::Tensor meta(
@@ -85,12 +85,12 @@ at::Tensor meta_of_real(const at::Tensor& tensor) {
   return meta;
 }
 
-// `cuda` means the current device, which is the first.
+// `cuda` means the current device, which is device 0.
 c10::Device with_index(c10::Device device) {
   return device.is_cuda() && !device.has_index() ? c10::Device(c10::kCUDA, 0) : device;
 }
 
-// One call in flight.
+// One running call.
 class FakeCall {
  public:
   FakeCall(const c10::OperatorHandle& op, torch::jit::Stack& stack)
@@ -135,8 +135,8 @@ class FakeCall {
 
   std::size_t argument_count() const { return op_.schema().arguments().size(); }
 
-  // The device of the result: the `device` argument, else that of the fake arguments; a CUDA tensor
-  // among them decides. A factory call without a device makes what the mode's factories make.
+  // The device of the result: the `device` argument, else the fake arguments' device, where CUDA
+  // takes precedence. A factory call without a device uses the mode's factory device.
   void find_device() {
     bool any_fake = false, any_real = false;
     for (std::size_t i = first_; i < stack_.size(); ++i)
@@ -168,7 +168,7 @@ class FakeCall {
     op_.callBoxed(&stack_);
   }
 
-  // A number that is read from data, where it is known or the observer has one for it.
+  // Reads a number from a tensor, if it is known or the observer supplies one.
   void read_number() {
     const auto observer = current_observer();
     if (const auto values = values_read_from(stack_[first_].toTensor(), observer)) {
@@ -220,10 +220,10 @@ class FakeCall {
   }
 
   void run_on_meta_tensors() {
-    // A program may have given it one since.
+    // The program may have registered a kernel since.
     if (is_in_program() && !info_.has_shape_kernel && !has_shape_kernel(op_))
       throw no_shape_kernel(op_);
-    const OnRealTensors below_autograd;  // Meta tensors take the same path.
+    const OnRealTensors below_autograd;  // Meta tensors use the same path.
     op_.callBoxed(&stack_);
   }
 
@@ -249,7 +249,7 @@ class FakeCall {
     for (const Pair& pair : pairs_)
       if (pair.meta.is_same(tensor)) return pair.fake;
     check_layout(op_, tensor);
-    if (device.is_meta()) return tensor;  // Of a question about shapes, which no device answers.
+    if (device.is_meta()) return tensor;  // A query about shapes, without a device.
     return tensor.is_meta() ? wrap_meta(tensor, device, observer_) : tensor;
   }
 
@@ -265,7 +265,7 @@ class FakeCall {
     return false;
   }
 
-  // A program's tensor on the host is one that it can read.
+  // Host results of a program are copied to real tensors, which it can read.
   void copy_to_host() {
     for (std::size_t i = stack_.size() - op_.schema().returns().size(); i < stack_.size(); ++i)
       convert_tensors(stack_[i], [&](const at::Tensor& tensor) {
@@ -298,13 +298,13 @@ void fallback(const c10::OperatorHandle& op, c10::DispatchKeySet, torch::jit::St
   FakeCall(op, *stack).run();
 } catch (const Error& error) {
   if (is_in_program()) throw_for_caller(error);
-  throw;                                           // As it is: callers tell its class.
-} catch (const c10::NotImplementedError& error) {  // Of a call inside of a composite kernel.
+  throw;                                           // Unchanged: callers check its class.
+} catch (const c10::NotImplementedError& error) {  // From a call inside of a composite kernel.
   if (!is_in_program() || !lacks_shape_kernel(error)) throw;
   throw_for_caller(no_shape_kernel(op));
 }
 
-// Autograd detaches every tensor that it saves: a copy of the handle, no call on a device.
+// Autograd detaches every saved tensor: a copy of the handle, not a device call.
 at::Tensor detach(const at::Tensor& self) {
   if (!is_fake(self)) {
     c10::impl::ExcludeDispatchKeyGuard guard(c10::DispatchKey::Fake);

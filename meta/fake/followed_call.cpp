@@ -13,7 +13,7 @@
 #include "meta/fake/result_ranges.h"
 #include "meta/fake/tensors_in.h"
 
-// Of the OpenMP library that LibTorch has loaded; null where it has none.
+// From the OpenMP library loaded by LibTorch; null without one.
 extern "C" {
 [[gnu::weak]] int omp_get_max_threads();
 [[gnu::weak]] void omp_set_num_threads(int count);
@@ -22,8 +22,8 @@ extern "C" {
 namespace symprof::meta {
 namespace {
 
-/// At most 2^20 elements are no work for several threads: waking them takes longer than it. OpenMP
-/// keeps their number for each thread that asks, so nobody else's changes.
+/// Limits OpenMP to one thread: for at most 2^20 elements, waking threads takes longer than the
+/// work. The limit is per calling thread, so others are unaffected.
 class OnOneThread {
  public:
   OnOneThread() {
@@ -41,24 +41,25 @@ class OnOneThread {
 
 thread_local bool follows_calls = true;
 
-/// Of their tensor operand these look at dtype and sizes alone.
+/// Operators that read only the dtype and sizes of their tensor operand.
 constexpr std::string_view readers_of_geometry[] = {
     "aten::empty_like",        "aten::full_like", "aten::new_empty",
     "aten::new_empty_strided", "aten::new_full",  "aten::new_ones",
     "aten::new_zeros",         "aten::ones_like", "aten::zeros_like",
 };
 
-/// What others define may do anything on the host, and need not have a kernel there that answers.
+/// Only aten operators are evaluated: others may have side effects on the host, and may lack a CPU
+/// kernel.
 constexpr std::string_view own_operators = "aten::";
 
-/// What these make has no values yet. In a graph zeros stand for them, as it has no meaning to read
-/// them before they are written. A program's have been made for data that come from elsewhere.
+/// Operators whose results are uninitialized. In a graph they are assumed zero, as reading before
+/// writing has no meaning. In a program they may be filled from elsewhere.
 constexpr std::string_view makers_of_room[] = {
     "aten::empty",         "aten::empty_like", "aten::empty_permuted",
     "aten::empty_strided", "aten::new_empty",  "aten::new_empty_strided",
 };
 
-/// These write all of their first operand, and read nothing of it.
+/// Operators that overwrite all of their first operand without reading it.
 constexpr std::string_view overwriters[] = {"aten::copy_", "aten::fill_", "aten::zero_"};
 
 bool is_among(std::span<const std::string_view> names, const std::string& name) {
@@ -72,8 +73,9 @@ std::vector<at::Tensor> tensors_of(std::span<const c10::IValue> values) {
   return tensors;
 }
 
-/// A program's floating-point tensors are weights, data and states of optimizers, which decide
-/// nothing: the small ones among them may be masks and scales.
+/// True if a tensor is small enough to be evaluated. Large floating-point tensors of a program are
+/// weights, data and optimizer states, which decide no control flow; small ones may be masks and
+/// scales.
 bool is_small(const at::Tensor& tensor) {
   const bool is_float = !at::isIntegralType(tensor.scalar_type(), /*includeBool=*/true);
   return tensor.numel() <=
@@ -86,7 +88,7 @@ bool are_small(std::span<const c10::IValue> results) {
   });
 }
 
-/// A program's real tensor that is large, or a weight that training changes.
+/// True for a program's real tensor that is large, or a weight that training changes.
 bool is_data(const at::Tensor& tensor) {
   if (is_fake(tensor) || !is_in_program()) return false;
   return !is_small(tensor) || (tensor.requires_grad() && tensor.dim() > 0);
@@ -94,15 +96,15 @@ bool is_data(const at::Tensor& tensor) {
 
 bool has_values(const at::Tensor& tensor) { return assumed_values(tensor).has_value(); }
 
-/// To know a part of a large storage is not worth its memory.
+/// False for a part of a large storage: tracking it is not worth the memory.
 bool can_be_overwritten(const at::Tensor& tensor) {
   return is_whole_storage(tensor) || tensor.storage().nbytes() <= most_followed_elements;
 }
 
-/// These count how often each number occurs in their first operand.
+/// Operators that count occurrences of each number in their first operand.
 constexpr std::string_view counters[] = {"aten::bincount", "aten::histc"};
 
-/// So many elements in `bins`, as evenly as it can be: tokens of experts.
+/// `elements` spread over `bins` as evenly as possible: tokens of experts.
 at::Tensor spread_evenly(std::int64_t elements, std::int64_t bins, at::ScalarType type) {
   const OnRealTensors on_real_tensors;
   const at::Tensor counts =
@@ -162,7 +164,7 @@ void FollowedCall::finish(std::span<const c10::IValue> results) {
   bounded.keep();
 }
 
-// A view shows the values of what it is a view of.
+// False for a view: it shares its base's values.
 bool FollowedCall::has_work(std::span<const c10::IValue> results) const {
   const std::vector<at::Tensor> made = tensors_of(results);
   return op_.schema().is_mutable() || !std::ranges::all_of(made, has_values);
@@ -177,7 +179,7 @@ bool FollowedCall::run() try {
   return true;
 } catch (const c10::IndexError&) {
   throw;
-} catch (const c10::Error&) {  // No such kernel for the CPU.
+} catch (const c10::Error&) {  // No CPU kernel.
   return false;
 }
 

@@ -1,5 +1,5 @@
-// A call on tensors whose values are known runs once more, on the host, so that the values of its
-// results are known as well: the largest length, a mask, the number of rows that it keeps.
+// Evaluates a call on tensors with known values again on the host, so that the values of its
+// results are known, too: the largest length, a mask, the number of rows that it selects.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -9,19 +9,18 @@
 
 namespace symprof::meta {
 
-/// Whether calls of this thread are followed. They are, until somebody knows that nothing asks for
-/// what they make.
+/// Turns evaluation of this thread's calls on or off (default: on), off when no result is needed.
 void set_following(bool follows);
 
 class FollowedCall {
  public:
-  /// Before the call runs: it may change what it is given.
+  /// Constructed before the call runs, as the call may change its arguments.
   FollowedCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments);
 
-  /// After it has run: gives `results`, its fake results, their values. Where some operand's values
-  /// are not known, the call is random or its results are many, what it writes is forgotten, and
-  /// its results have the bounds that are known (meta/fake/range_rules.h). Throws c10::IndexError
-  /// for values that are no places in a tensor of known values.
+  /// Called after the call has run: sets the values of `results`, its fake results. If an operand's
+  /// values are unknown, the call is random or its results are large, values that it overwrites are
+  /// forgotten, and its results get their known bounds (meta/fake/range_rules.h). Throws
+  /// c10::IndexError for indices out of range of a tensor with known values.
   void finish(std::span<const c10::IValue> results);
 
  private:
@@ -38,8 +37,8 @@ class FollowedCall {
   std::span<const c10::IValue> arguments_;
   Reads reads_;
   bool is_known_;
-  bool rests_on_assumption_ = false;  // Some operand's values are assumed.
-  torch::jit::Stack stack_;           // Operands with data, and after run() results.
+  bool rests_on_assumption_ = false;  // An operand's values are assumed.
+  torch::jit::Stack stack_;           // Real operands; after run() real results.
 };
 
 }  // namespace symprof::meta

@@ -29,7 +29,7 @@ double number_read_from(const at::Tensor& fake, const std::shared_ptr<Observer>&
 
 namespace {
 
-/// A number of `values`, which are assumed, is what stands for one.
+/// Reports a number of `values`, which are assumed, to the observer.
 void read_assumed(const at::Tensor& fake, const at::Tensor& values,
                   const std::shared_ptr<Observer>& observer) {
   if (!observer || fake.numel() == 0) return;

@@ -1,5 +1,5 @@
-// What a program copies to the host: real tensors, which its code reads as it likes (numpy, lists,
-// metrics), with the values that are known, or with numbers that stand for them.
+// Copies of fake tensors to the host: real tensors, which the program's code may read (numpy,
+// lists, metrics), with known values or assumed numbers.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,20 +8,20 @@
 
 namespace symprof::meta {
 
-/// A real tensor of the fake one's dtype and geometry: a copy of the values that are known; else
-/// filled with what `observer` lets stand for a number of its storage. More than
-/// most_followed_elements share the memory of one element. Throws Error where nothing stands for
-/// it. Floating-point numbers that the program does not wait for (`is_asynchronous`: non_blocking)
-/// are offloaded, and not read: they are ones.
+/// A real tensor with the fake one's dtype and geometry: a copy of the known values, else filled
+/// with the number that `observer` assumes for its storage. Tensors with more than
+/// most_followed_elements share the memory of one element. Throws Error if no number is assumed.
+/// Asynchronous copies of floating-point numbers (`is_asynchronous`: non_blocking) are treated as
+/// offloaded and never read: they are filled with ones.
 at::Tensor host_copy(const at::Tensor& fake, const std::shared_ptr<Observer>& observer,
                      bool is_asynchronous = false);
 
-/// The values of `fake`, which the program reads, where they are known or assumed; `observer` is
-/// told of those that are assumed.
+/// The known or assumed values of `fake`, which the program reads; `observer` is notified of
+/// assumed ones.
 std::optional<at::Tensor> values_read_from(const at::Tensor& fake,
                                            const std::shared_ptr<Observer>& observer);
 
-/// What stands for a number of `fake`, which the program reads. Throws Error where nothing does.
+/// The number assumed for `fake`, which the program reads. Throws Error if none is assumed.
 double number_read_from(const at::Tensor& fake, const std::shared_ptr<Observer>& observer);
 
 }  // namespace symprof::meta

@@ -30,7 +30,7 @@ constexpr HostInput host_inputs[] = {
     {"prim::tolist", 0},
 };
 
-/// LibTorch's own code would read memory that is not there.
+/// Without it, LibTorch's code would read unallocated memory.
 [[noreturn]] void refuse_list(const at::Tensor& tensor) {
   if (const auto observer = current_observer()) observer->unbacked_number(storage_id(tensor), {});
   throw Error("prim::tolist",

@@ -1,5 +1,5 @@
-// What a shape kernel cannot say of a CUDA operator's outputs: where they lie, and in which order
-// they are made.
+// Properties of a CUDA operator's outputs that a shape kernel cannot express: their device and
+// their order of allocation.
 #pragma once
 
 #include <cstddef>
@@ -7,12 +7,12 @@
 
 namespace symprof::meta {
 
-/// Whether output `index` of `op` ("aten::mm") lies on the CPU although the inputs lie on the GPU.
-/// A shape kernel cannot say so itself: all its outputs are meta tensors.
+/// True if output `index` of `op` ("aten::mm") is on the CPU although the inputs are on the GPU. A
+/// shape kernel cannot express it: all its outputs are meta tensors.
 bool output_is_on_host(std::string_view op, std::size_t index);
 
-/// Whether the outputs of `op` are made from the last to the first: a cached block goes to the one
-/// that asks first.
+/// True if the outputs of `op` are allocated from last to first, which matters for the reuse of
+/// cached blocks.
 bool makes_outputs_backwards(std::string_view op);
 
 }  // namespace symprof::meta

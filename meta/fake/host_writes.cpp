@@ -19,7 +19,7 @@ namespace {
 
 thread_local const std::function<void()>* current_listener = nullptr;
 
-/// These write the values of their second operand into their first.
+/// Operators that copy their second operand into their first.
 constexpr std::string_view copying_operators[] = {"aten::copy_", "aten::fill_",
                                                   "aten::_foreach_copy_"};
 
@@ -33,9 +33,9 @@ bool lies_on_host(const at::Tensor& tensor) {
   return tensor.defined() && tensor.is_cpu() && !is_fake(tensor);
 }
 
-/// Floating-point numbers that are copied into pinned memory are offloaded: they come back to the
-/// device, or an optimizer on the host updates by them. What a kernel writes there itself are an
-/// optimizer's paged states, of any type.
+/// True for offloaded tensors. Floating-point numbers copied into pinned memory are offloaded: they
+/// are copied back to the device, or used by an optimizer on the host. Tensors of any dtype that a
+/// kernel itself writes there are an optimizer's paged states.
 bool is_offloaded(const at::Tensor& real, bool is_copy) {
   const bool may_be = !is_copy || at::isFloatingType(real.scalar_type());
   return may_be && real.numel() > 1 && is_pinned(real.const_data_ptr());

@@ -1,4 +1,4 @@
-// What a program writes from the device into real tensors on the host.
+// Writes of a program from the device into real host tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,8 +16,8 @@ struct FunctionSchema;
 
 namespace symprof::meta {
 
-/// While it lives, `tell` is called on this thread for each tensor on the host that keeps its old
-/// numbers though the program has written others to it.
+/// While it lives, `tell` is called on this thread for each host tensor that keeps its old numbers
+/// although the program wrote to it.
 class KeptNumbersListener {
  public:
   explicit KeptNumbersListener(std::function<void()> tell);
@@ -30,10 +30,9 @@ class KeptNumbersListener {
   const std::function<void()>* outer_;
 };
 
-/// Gives the real tensors that a call on fake ones has written what host_copy would give: a copy
-/// has the values that are known; else they are filled with what `observer` lets stand for a
-/// number. Those of more than most_followed_elements, whose memory may never have been touched,
-/// are told to the listener.
+/// Writes to the real tensors that a call on fake tensors writes, as in host_copy: known values for
+/// a copy; otherwise the number that `observer` assumes. Tensors with more than
+/// most_followed_elements, whose memory may not be committed, are reported to the listener instead.
 void write_to_host(const c10::FunctionSchema& schema, std::span<const c10::IValue> arguments,
                    const std::shared_ptr<Observer>& observer);
 

@@ -10,7 +10,7 @@
 namespace symprof::meta {
 namespace {
 
-/// To look for the bounds of more numbers takes longer than they are worth.
+/// Limit for computing bounds: for more numbers it takes too long.
 constexpr std::int64_t most_compared_elements = std::int64_t{1} << 16;
 
 bool can_be_kept(at::ScalarType type) {
@@ -26,7 +26,7 @@ at::Tensor host_tensor(const c10::Storage& memory, caffe2::TypeMeta dtype, at::I
   return at::Tensor(std::move(impl));
 }
 
-/// A CPU tensor with the geometry of `like` over `memory`.
+/// A CPU tensor over `memory` with the geometry of `like`.
 at::Tensor tensor_over(const c10::Storage& memory, const at::Tensor& like) {
   at::Tensor tensor =
       host_tensor(memory, like.dtype(), like.sizes(), like.strides(), like.storage_offset());
@@ -55,7 +55,7 @@ bool is_real(const at::Tensor& tensor) {
   return tensor.is_cpu() && !tensor.is_meta() && !is_fake(tensor);
 }
 
-/// Numbers that can be any that the dtype has.
+/// The range of all numbers of the dtype.
 ValueRange range_of_dtype(at::ScalarType type) {
   if (type == at::kBool) return between(0, 1);
   if (type == at::kByte) return between(0, 255);

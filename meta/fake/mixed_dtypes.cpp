@@ -24,8 +24,8 @@ constexpr std::uint32_t arguments_at(std::initializer_list<unsigned> positions) 
   return bits;
 }
 
-/// Kernels read all operands with the type of the first: native/cuda/Blas.cpp (products),
-/// cudnn/ConvShared.cpp (checkAllSameType), native/Blas.cpp (dot_check),
+/// Operators whose kernels read all operands with the first one's dtype: native/cuda/Blas.cpp
+/// (products), cudnn/ConvShared.cpp (checkAllSameType), native/Blas.cpp (dot_check),
 /// cuda/layer_norm_kernel.cu, cuda/group_norm_kernel.cu (const_data_ptr<T>).
 constexpr std::array rules = {
     Rule{"aten::mm", arguments_at({0, 1})},
@@ -60,7 +60,7 @@ MixedDTypes::MixedDTypes(std::string problem)
     : Error("", std::move(problem), "Cast one of them in the model.") {}
 
 std::uint32_t arguments_of_one_dtype(const c10::FunctionSchema& schema) {
-  if (!schema.overload_name().empty()) return 0;  // Those with an `out` or a dtype of their own.
+  if (!schema.overload_name().empty()) return 0;  // Overloads with an `out` or a dtype argument.
   const auto* rule = std::ranges::find(rules, std::string_view(schema.name()), &Rule::op);
   return rule == rules.end() ? 0 : rule->arguments;
 }

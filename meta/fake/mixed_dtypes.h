@@ -1,4 +1,4 @@
-// Operators that CUDA refuses for operands of several dtypes, where a meta kernel takes any.
+// Operators that CUDA refuses for operands of mixed dtypes, although a meta kernel accepts them.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -10,16 +10,16 @@
 
 namespace symprof::meta {
 
-/// A call that CUDA refuses for the dtypes of its operands.
+/// A call that CUDA refuses for its operands' dtypes.
 struct MixedDTypes final : Error {
   explicit MixedDTypes(std::string problem);
 };
 
-/// The arguments of an operator whose tensors must have one dtype, a bit for each; 0 for an
-/// operator that takes any, or that says itself what it refuses.
+/// The arguments of an operator whose tensors must have one dtype, as a bit mask; 0 for an operator
+/// that accepts any, or checks dtypes itself.
 std::uint32_t arguments_of_one_dtype(const c10::FunctionSchema& schema);
 
-/// Throws MixedDTypes where those arguments, which begin at `first` of the stack, have several.
+/// Throws MixedDTypes if those arguments, which begin at `first` of the stack, have several dtypes.
 void check_one_dtype(const c10::FunctionSchema& schema, const torch::jit::Stack& stack,
                      std::size_t first, std::uint32_t arguments);
 

@@ -9,14 +9,14 @@
 namespace symprof::meta {
 namespace {
 
-// Data loaders pin on threads of their own.
+// Thread-safe, as data loaders pin on their own threads.
 struct Pinned {
   std::mutex mutex;
   std::map<const char*, std::size_t> blocks;
 };
 
 Pinned& pinned() {
-  static auto* blocks = new Pinned;  // Outlives the tensors of an interpreter that ends.
+  static auto* blocks = new Pinned;  // Outlives tensors at interpreter exit.
   return *blocks;
 }
 

@@ -1,14 +1,14 @@
-// Host memory that a program asks to be pinned, in a process without a driver that could do so.
+// Simulated pinned host memory, for a process without a CUDA driver.
 #pragma once
 
 #include <c10/core/Allocator.h>
 
 namespace symprof::meta {
 
-/// Memory of the usual host allocator that is remembered as pinned while it lives.
+/// An allocator of ordinary host memory that records its live blocks as pinned.
 c10::Allocator* pinned_memory_allocator();
 
-/// Whether the address lies in memory of that allocator.
+/// True if the address is in that allocator's memory.
 bool is_pinned(const void* address);
 
 }  // namespace symprof::meta

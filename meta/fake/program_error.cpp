@@ -8,7 +8,7 @@ namespace symprof::meta {
 namespace {
 
 std::function<void(const Error&)>& raise_in_program() {
-  static auto* raise = new std::function<void(const Error&)>;  // Called until the very end.
+  static auto* raise = new std::function<void(const Error&)>;  // Called until process exit.
   return *raise;
 }
 

@@ -1,4 +1,4 @@
-// Errors of calls that a program makes, in the program's language.
+// Errors of a program's calls, as exceptions of the program's language.
 //
 // Public header.
 #pragma once
@@ -9,11 +9,11 @@
 
 namespace symprof::meta {
 
-/// The face of a program's language says how its exceptions are thrown: `raise` throws one for an
-/// error, and knows the line that runs. For the process; without it, errors stay C++'s.
+/// Set by the language front end: `raise` throws its exception for an error and adds the current
+/// line. Applies to the whole process; without it, C++ errors are thrown.
 void set_program_error(std::function<void(const Error&)> raise);
 
-/// Throws the program's exception where calls of a program run, else `error`.
+/// Throws the program's exception inside calls of a program, else `error`.
 [[noreturn]] void throw_for_caller(const Error& error);
 
 }  // namespace symprof::meta

@@ -1,4 +1,4 @@
-// Arithmetic of bounds: what follows for the results of an operator from those of its operands.
+// Interval arithmetic: bounds of an operator's results from its operands' bounds.
 #pragma once
 
 #include <cmath>
@@ -7,7 +7,7 @@
 
 namespace symprof::meta::ranges {
 
-/// 0 times infinity is 0: an element that is 0 stays it.
+/// 0 times infinity is 0, as an element that is 0 stays 0.
 inline double product(double left, double right) {
   return left == 0 || right == 0 ? 0 : left * right;
 }
@@ -47,7 +47,7 @@ inline ValueRange maximum(const ValueRange& left, const ValueRange& right) {
   return negated(minimum(negated(left), negated(right)));
 }
 
-/// Truth values: the one where the bounds decide, else either.
+/// A truth value: fixed if the bounds decide it, else 0 or 1.
 inline ValueRange truth(bool is_true, bool is_false) {
   return is_true ? only(1) : is_false ? only(0) : between(0, 1);
 }
@@ -77,7 +77,7 @@ inline ValueRange unequal(const ValueRange& left, const ValueRange& right) {
   return truth(are_apart(left, right), are_one_number(left, right));
 }
 
-/// Whether numbers are other than 0.
+/// Truth value of "not 0".
 inline ValueRange as_truth(const ValueRange& range) {
   const ValueRange answer =
       truth(range.low > 0 || range.high < 0, range.low == 0 && range.high == 0);

@@ -1,4 +1,4 @@
-// One call, as the rules of bounds see it (meta/fake/range_rules.h).
+// One call, as seen by the rules for bounds (meta/fake/range_rules.h).
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,23 +15,23 @@
 
 namespace symprof::meta {
 
-/// One call, by the positions and names of its schema's arguments.
+/// One call, with arguments by position and name in its schema.
 class RangeCall {
  public:
   RangeCall(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments,
             std::span<const c10::IValue> results)
       : op_(op), arguments_(arguments), results_(results) {}
 
-  /// Of a tensor, of the tensors of a list, of a number; without bounds for anything else.
+  /// Bounds of a tensor, of a tensor list, or of a number; unbounded for anything else.
   ValueRange operand(std::size_t position) const;
-  /// The number of an argument that is one; else `otherwise`.
+  /// The argument's number; `otherwise` if it is no number.
   double number(std::string_view name, double otherwise) const;
   bool has(std::string_view name) const { return position_of(name).has_value(); }
   std::size_t result_count() const { return results_.size(); }
-  /// Whether all of the tensors there may have bounds; a number has.
+  /// True if all tensors of the argument may have bounds; true for a number.
   bool may_be_bounded(std::size_t position) const;
   bool is_tensor(std::size_t position) const;
-  /// Something other than None.
+  /// True if the argument is not None.
   bool is_given(std::size_t position) const {
     return position < arguments_.size() && !arguments_[position].isNone();
   }
@@ -40,8 +40,8 @@ class RangeCall {
     return is_tensor(0) && is_tensor(1) && tensor(0).is_same(tensor(1));
   }
   const at::Tensor& result() const { return results_.front().toTensor(); }
-  /// Elements along the dimension that the argument `dim` names; all of the first operand's where
-  /// it names none.
+  /// The number of elements along the argument `dim`; all elements of the first operand if `dim` is
+  /// not given.
   std::int64_t reduced_elements() const;
 
  private:

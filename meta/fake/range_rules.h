@@ -1,5 +1,5 @@
-// What follows for the numbers that a call makes from the bounds of those that it is given, or from
-// what the operator can make at all: a probability, an index of a dimension.
+// Rules for bounds of a call's results, from its operands' bounds or from the operator's range: a
+// probability, an index of a dimension.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace symprof::meta {
 
-/// By result; nothing is said of further ones.
+/// By result; further results have no bounds.
 using ResultRanges = std::array<ValueRange, 3>;
 using RangeRule = ResultRanges (*)(const RangeCall&);
 
@@ -23,7 +23,7 @@ struct RangeRow {
 std::span<const RangeRow> ranges_of_arithmetic();
 std::span<const RangeRow> ranges_of_elements();
 
-/// For "aten::mul", and for the form that writes in place, "aten::mul_"; null where there is none.
+/// The rule for "aten::mul" and its in-place form "aten::mul_"; null if there is none.
 RangeRule range_rule(std::string_view op);
 
 namespace ranges {

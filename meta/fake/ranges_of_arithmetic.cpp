@@ -1,4 +1,4 @@
-// Bounds of what is computed: arithmetic, probabilities, truth values.
+// Bounds of computed values: arithmetic, probabilities, truth values.
 #include "meta/fake/range_rules.h"
 
 #include <ATen/core/Tensor.h>
@@ -22,7 +22,7 @@ ResultRanges of_two(Call call) {
   if (!call.may_be_bounded(0) || !call.may_be_bounded(1)) return {};
   return first(function(call.operand(0), call.operand(1)));
 }
-/// One of them alone bounds the result, too.
+/// One bounded operand is enough to bound the result.
 template <ValueRange function(const ValueRange&, const ValueRange&)>
 ResultRanges of_either_side(Call call) {
   return first(function(call.operand(0), call.operand(1)));
@@ -120,8 +120,8 @@ ResultRanges bitwise_not(Call call) {
   return makes_truth(call) ? logical_not(call) : ResultRanges{};
 }
 
-// Numbers are taken to be none of those that say that something is wrong: torch.isfinite compares
-// a tensor with itself and with infinity (native/TensorCompare.cpp).
+// Assumes that numbers are finite: torch.isfinite compares a tensor with itself and with infinity
+// (native/TensorCompare.cpp).
 bool is_to_infinity(Call call) {
   if (call.is_tensor(1) && call.tensor(1).numel() != 1) return false;
   const ValueRange other = call.operand(1);

@@ -1,4 +1,4 @@
-// Bounds of what calls choose among elements, count, draw, or find the places of.
+// Bounds of selected elements, counts, random draws and indices.
 #include "meta/fake/range_rules.h"
 
 #include <ATen/core/Tensor.h>
@@ -13,13 +13,13 @@ namespace of_elements {
 
 using namespace ranges;
 
-/// Of numbers of `range` the sum of `count`.
+/// The sum of `count` numbers in `range`.
 ValueRange sum(const ValueRange& range, double count) { return mul(range, only(count)); }
 
-/// Indices of a dimension that has so many elements.
+/// Indices of a dimension of size `count`.
 ValueRange indices(std::int64_t count) { return between(0, std::max(as_double(count) - 1, 0.0)); }
 
-/// Elements of one operand, as they are or as numbers of another dtype.
+/// Elements of one operand, unchanged or converted to another dtype.
 template <std::size_t position>
 ResultRanges as_given(Call call) {
   if (!call.may_be_bounded(position)) return {};
@@ -32,7 +32,7 @@ ResultRanges of_either(Call call) {
 }
 ResultRanges with_zeros(Call call) { return first(both(call.operand(0), only(0))); }
 
-// aten::max and aten::min: of all elements, of two tensors, or along a dimension with places.
+// aten::max and aten::min: over all elements, of two tensors, or along a dimension with indices.
 template <bool is_max>
 ResultRanges extremum(Call call) {
   const ValueRange self = call.operand(0);
@@ -64,7 +64,7 @@ ResultRanges running_total(Call call) {
 }
 ResultRanges histogram(Call call) { return first(between(0, as_double(call.tensor(0).numel()))); }
 
-/// Elements, the place of each input among them, and how often each occurs.
+/// Unique elements, inverse indices, and counts.
 ResultRanges distinct(Call call) {
   const std::int64_t size = call.tensor(0).numel();
   return {call.operand(0), indices(size), between(1, std::max(as_double(size), 1.0))};
@@ -92,7 +92,7 @@ ResultRanges uniform(Call call) {
   const double low = call.number("from", 0), high = call.number("to", 1);
   return first(between(low, low + (high - low) * below_one));
 }
-/// Numbers of a short mantissa may be rounded to 1.
+/// In low-precision dtypes numbers may round to 1.
 ResultRanges uniform_from_zero(Call call) {
   const at::ScalarType type = call.result().scalar_type();
   return first(between(0, type == at::kFloat || type == at::kDouble ? below_one : 1));

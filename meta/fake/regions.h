@@ -1,4 +1,4 @@
-// `with torch.no_grad():` and `with torch.autocast(...):` as LibTorch's own state.
+// `with torch.no_grad():` and `with torch.autocast(...):` as LibTorch state.
 #pragma once
 
 #include <optional>
@@ -8,8 +8,8 @@
 
 namespace symprof::meta {
 
-/// The regions that are open in one run, innermost last. The destructor closes what an error left
-/// open.
+/// The open regions of one run, innermost last. The destructor closes regions left open by an
+/// error.
 class Regions {
  public:
   Regions() = default;
@@ -17,10 +17,10 @@ class Regions {
   Regions(const Regions&) = delete;
   Regions& operator=(const Regions&) = delete;
 
-  /// Switches autograd on or off. Inference runs without it throughout: there a region may only
+  /// Switches autograd on or off. Inference runs entirely without it: there a region may only
   /// switch it off.
   void open_grad_mode(bool enabled);
-  /// Switches autocast on or off; an empty `dtype` leaves the one that is set.
+  /// Switches autocast on or off; an empty `dtype` keeps the current one.
   void open_autocast(bool enabled, std::optional<DType> dtype);
   /// Closes the innermost region.
   void close();

@@ -1,4 +1,4 @@
-// An observer that is also told when autograd lets go of what it saved.
+// An observer that is also notified when autograd releases saved tensors.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@ namespace symprof::meta {
 
 class ReleaseListener {
  public:
-  /// An autograd node that saved a tensor of `storage` for backward has released it. May come from
-  /// any thread.
+  /// An autograd node has released a tensor of `storage` that it saved for backward. May be called
+  /// from any thread.
   virtual void on_released(std::int32_t storage) noexcept = 0;
 
  protected:

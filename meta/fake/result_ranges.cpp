@@ -12,12 +12,12 @@
 namespace symprof::meta {
 namespace {
 
-/// As numbers of `type`: whole ones, truth values, or rounded to a short mantissa.
+/// Converts bounds to `type`: integers, truth values, or rounded to low precision.
 ValueRange converted(const ValueRange& range, at::ScalarType type) {
   if (type == at::kBool) return ranges::as_truth(range);
   if (at::isIntegralType(type, /*includeBool=*/false)) return ranges::rising<std::trunc>(range);
   if (type == at::kFloat || type == at::kDouble) return range;
-  constexpr double rounding = 1.0 / 8;  // Of a mantissa of three bits and more, both ways.
+  constexpr double rounding = 1.0 / 8;  // For mantissas of three or more bits, in both directions.
   const auto wider = [](double number, double way) {
     return number + way * std::abs(number) * rounding;
   };
@@ -43,7 +43,7 @@ BoundedResults::BoundedResults(const c10::OperatorHandle& op,
   }
 }
 
-// A part of a storage may be written: all that the storage holds has bounds where both parts have.
+// If only a part of a storage is written, the storage has bounds only if both parts have.
 void BoundedResults::add(const at::Tensor& tensor, const ValueRange& range, bool is_written) {
   ValueRange bounds = converted(range, tensor.scalar_type());
   if (is_written && !is_whole_storage(tensor)) {

@@ -1,4 +1,4 @@
-// The bounds of what a call made whose results have no values.
+// Bounds of a call's results without values.
 #pragma once
 
 #include <ATen/core/dispatch/Dispatcher.h>
@@ -14,11 +14,11 @@ namespace symprof::meta {
 
 class BoundedResults {
  public:
-  /// After the call has run, and before the values of what it wrote are forgotten. The operator has
-  /// a rule.
+  /// Constructed after the call has run and before values that it overwrote are forgotten. The
+  /// operator has a rule.
   BoundedResults(const c10::OperatorHandle& op, std::span<const c10::IValue> arguments,
                  std::span<const c10::IValue> results);
-  /// Beside the results; those that are one number have values from here on.
+  /// Stores the bounds with the results; results bounded to one number get that value.
   void keep() const;
 
  private:

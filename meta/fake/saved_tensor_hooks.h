@@ -1,4 +1,4 @@
-// Other hooks for what autograd saves, as torch.autograd.graph.saved_tensors_hooks gives them in
+// Custom hooks for tensors saved by autograd, as torch.autograd.graph.saved_tensors_hooks in
 // Python.
 #pragma once
 
@@ -9,8 +9,8 @@
 
 namespace symprof::meta {
 
-/// For as long as this lives, `make` makes the hooks of each tensor that autograd saves on this
-/// thread under a FakeMode; the innermost of several counts. What the hooks keep is not reported.
+/// While it lives, `make` creates the hooks of each tensor that autograd saves on this thread under
+/// a FakeMode; the innermost instance counts. Tensors kept by the hooks are not reported.
 class SavedTensorHooks {
  public:
   using Make = std::function<std::unique_ptr<torch::autograd::SavedVariableHooks>()>;
@@ -20,7 +20,7 @@ class SavedTensorHooks {
   SavedTensorHooks(const SavedTensorHooks&) = delete;
   SavedTensorHooks& operator=(const SavedTensorHooks&) = delete;
 
-  /// The `make` of the innermost one on this thread; null where there is none.
+  /// The `make` of this thread's innermost instance; null if there is none.
   static const Make* innermost();
 
  private:

@@ -28,9 +28,8 @@
 namespace symprof::meta {
 namespace {
 
-// What SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): it holds the
-// tensor without the graph that made it, which would hold the tensor in turn, and looks at its
-// version.
+// Does what SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): holds the
+// tensor without its grad_fn, which would create a cycle, and checks its version.
 struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   explicit ReportingHooks(std::shared_ptr<Observer> observer)
       : observer_(std::move(observer)),
@@ -68,9 +67,9 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   c10::SmallVector<std::int32_t, 1> storages_;
 };
 
-// Both copies are calls of the node that saves, or whose backward asks. The host's tensor is
-// row-major, as torch.empty makes it, whatever the strides of what it is a copy of: a view becomes
-// small, an expanded tensor large.
+// Both copies are calls of the node that saves, or whose backward unpacks. The host tensor is
+// row-major, as from torch.empty, whatever the source's strides: a view becomes small, an expanded
+// tensor large.
 struct OffloadingHooks final : torch::autograd::SavedVariableHooks {
   explicit OffloadingHooks(std::shared_ptr<Observer> observer) : observer_(std::move(observer)) {}
 
@@ -102,13 +101,13 @@ thread_local bool saves_on_cpu = false;
 // c10::intrusive_ptr<Node>; in LibTorch 2.11 std::shared_ptr<Node>.
 using NodePointer = std::remove_cvref_t<decltype(torch::autograd::get_current_node())>;
 
-// The engine that was there before; in a Python process, Python's.
+// The previous engine; in a Python process, Python's.
 std::atomic<torch::autograd::Engine*> other_engine = nullptr;
 
-// All but saved-tensor hooks is the other engine's: Python casts what an engine makes to its own
-// classes (torch/csrc/autograd/python_cpp_function.cpp reads a node's metadata as
-// PyAnomalyMetadata), and lets go of the GIL while it runs. A program's own hooks come first:
-// Python's, which its engine knows, before those that report.
+// Forwards everything except saved-tensor hooks to the previous engine: Python casts an engine's
+// nodes to its own classes (torch/csrc/autograd/python_cpp_function.cpp reads a node's metadata as
+// PyAnomalyMetadata) and releases the GIL while the engine runs. A program's own hooks, known to
+// Python's engine, take precedence over the reporting ones.
 struct ReportingEngine final : torch::autograd::Engine {
   static torch::autograd::Engine& other() { return *other_engine.load(); }
 
@@ -149,7 +148,7 @@ struct ReportingEngine final : torch::autograd::Engine {
   }
 };
 
-// Never destroyed, as LibTorch's own engine: its threads may outlive static destruction.
+// Never destroyed, like LibTorch's engine: its threads may outlive static destruction.
 torch::autograd::Engine& reporting_engine() {
   static auto* engine = new ReportingEngine;
   return *engine;

@@ -1,4 +1,4 @@
-// Tells the observer which tensors autograd saves for backward, without Python.
+// Notifies the observer of tensors that autograd saves for backward, without Python.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,14 @@
 
 namespace symprof::meta {
 
-/// Installs, once for the process, an autograd engine that is LibTorch's own but for one question:
-/// under a FakeMode its default saved-tensor hooks report every saved tensor. Elsewhere it has
-/// none.
+/// Installs, once per process, an autograd engine that differs from LibTorch's in one point: under
+/// a FakeMode its default saved-tensor hooks report every saved tensor. Outside of it there are no
+/// hooks.
 void install_saved_tensor_observer();
 
-/// For as long as this lives, what autograd saves on this thread under a FakeMode waits for
-/// backward in host memory, as under Python's torch.autograd.graph.save_on_cpu(pin_memory=True):
-/// copied when it is saved, and to a new tensor of its device each time that backward asks for it.
+/// While it lives, tensors that autograd saves on this thread under a FakeMode are offloaded to
+/// host memory, as with Python's torch.autograd.graph.save_on_cpu(pin_memory=True): copied when
+/// saved, and copied to a new device tensor at each unpacking in backward.
 class SaveOnCpu {
  public:
   explicit SaveOnCpu(bool active = true);
@@ -25,20 +25,20 @@ class SaveOnCpu {
   bool before_;
 };
 
-/// The next number that autograd gives to a node made on this thread. Nodes made between two
-/// readings have the numbers between them.
+/// The sequence number of the next autograd node created on this thread. Nodes created between two
+/// calls have the numbers in between.
 std::uint64_t next_sequence_number();
 
 /// The autograd node whose backward runs on this thread.
 struct BackwardNode {
   std::uint64_t sequence_number = 0;
-  /// For AccumulateGrad, which has no number of its own: the storage of the leaf; -1 otherwise.
+  /// For AccumulateGrad, which has no sequence number: the leaf's storage; -1 otherwise.
   std::int32_t leaf_storage = -1;
 };
 std::optional<BackwardNode> current_backward_node();
 
-/// Whether the formula of the node whose backward runs depends on how many zeros its input has. The
-/// numbers that such a formula reads from data are 0 where the input has none, the usual case.
+/// True if the current node's backward formula depends on the number of zeros in its input. Numbers
+/// that such a formula reads from data are 0 if the input has no zeros, the usual case.
 bool backward_counts_zeros();
 
 }  // namespace symprof::meta

@@ -24,7 +24,7 @@ bool is_python_of_torch(const c10::OperatorHandle& op) {
 }
 
 bool lacks_shape_kernel(const c10::Error& error) {
-  // With that fallback, and without one (ATen/core/dispatch/OperatorEntry.cpp).
+  // The messages with that fallback, and without it (ATen/core/dispatch/OperatorEntry.cpp).
   constexpr std::string_view words[] = {"attempted to run this operator with Meta tensors",
                                         "from the 'Meta' backend"};
   const std::string_view message = error.msg();

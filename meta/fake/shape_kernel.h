@@ -1,4 +1,4 @@
-// Which operators can run on tensors without storage.
+// Tests if operators can run on tensors without storage.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,23 +8,22 @@
 
 namespace symprof::meta {
 
-/// Whether a kernel answers for tensors on `meta`, or one that makes other calls on every device.
-/// Below them the dispatcher has a fallback for all operators, which refuses
-/// (aten/src/ATen/native/MetaFallbackKernel.cpp).
+/// True if the operator has a `meta` kernel, or a composite kernel for all devices. For all others
+/// the dispatcher has a fallback that refuses (aten/src/ATen/native/MetaFallbackKernel.cpp).
 bool has_shape_kernel(const c10::OperatorHandle& op);
 
-/// Whether the operator is one of PyTorch's own that are written in Python
-/// (torch/nn/attention/varlen.py, torch/nn/modules/linear_cross_entropy.py) and is known here by
-/// that code: it makes the calls that it makes on a device.
+/// True for PyTorch operators that are written in Python (torch/nn/attention/varlen.py,
+/// torch/nn/modules/linear_cross_entropy.py) and run here by that code: they make the calls that
+/// they make on a device.
 bool is_python_of_torch(const c10::OperatorHandle& op);
 
-/// Whether that fallback refused.
+/// True if that fallback refused the call.
 bool lacks_shape_kernel(const c10::Error& error);
 
-/// Throws Error where a program gives a call a sparse or quantized tensor, or gets one from it.
+/// Throws Error if a program passes a sparse or quantized tensor to a call, or gets one from it.
 void check_layout(const c10::OperatorHandle& op, const at::Tensor& tensor);
 
-/// That a program calls an operator that has none.
+/// The error for a program's call of an operator without a shape kernel.
 Error no_shape_kernel(const c10::OperatorHandle& op);
 
 }  // namespace symprof::meta

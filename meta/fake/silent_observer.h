@@ -1,4 +1,4 @@
-// An observer that keeps nothing, to derive those from that want one thing.
+// An observer that records nothing: a base class for observers of single events.
 #pragma once
 
 #include "meta/fake/observer.h"

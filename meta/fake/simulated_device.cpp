@@ -33,7 +33,7 @@ std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
   return static_cast<std::int64_t>(sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 
-// Beside libtorch_cpu.so, whose this function is.
+// Loads from the folder of libtorch_cpu.so, which defines this symbol.
 void load_cuda_kernels() {
   Dl_info library{};
   if (dladdr(reinterpret_cast<const void*>(&at::CUDAHooksRegistry), &library) == 0) return;
@@ -41,8 +41,8 @@ void load_cuda_kernels() {
   dlopen((folder / "libtorch_cuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
 }
 
-// Each time: where there is no GPU, each FakeTensorMode of a CUDA build puts a guard that does
-// nothing in the place of the one that it finds (ensureCUDADeviceGuardSet, c10/core/impl/).
+// Called each time: without a GPU, each FakeTensorMode of a CUDA build replaces the current guard
+// by one that does nothing (ensureCUDADeviceGuardSet, c10/core/impl/).
 void put_guard_in_front() {
   static std::mutex mutex;
   static const c10::impl::DeviceGuardImplInterface* ours = nullptr;
@@ -64,7 +64,7 @@ void put_guard_in_front() {
 
 }  // namespace
 
-// Before the hooks of this file are registered, which is when it is asked first.
+// First called before this file's hooks are registered.
 bool has_cuda_kernels() {
   static const bool found = [] {
     if (are_cuda_kernels_wanted()) load_cuda_kernels();

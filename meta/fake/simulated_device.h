@@ -1,20 +1,20 @@
-// Makes LibTorch believe that there is a CUDA device, as far as fake tensors need it.
+// Simulates a CUDA device for LibTorch, as far as fake tensors need it.
 #pragma once
 
 namespace symprof::meta {
 
-/// Whether LibTorch's CUDA library is loaded (base/cuda_kernels.h). Then its device guard, hooks
-/// and kernels stay, for everything outside of simulations (meta/fake/beside_cuda.h).
+/// True if LibTorch's CUDA library is loaded (base/cuda_kernels.h). Then its device guard, hooks
+/// and kernels stay in use outside of simulations (meta/fake/beside_cuda.h).
 bool has_cuda_kernels();
 
-/// Installs the answer to "which attention backend", the simulated device's guard and its hooks,
-/// where they are not in place.
+/// Installs the attention backend choice, the simulated device's guard and its hooks, if they are
+/// not in place.
 void simulate_device();
 
 /// torch.backends.cudnn.benchmark.
 bool times_convolutions();
 
-/// Where libraries may round fp32 numbers to TF32: torch.set_float32_matmul_precision and
+/// Switches for rounding fp32 numbers to TF32 in libraries: torch.set_float32_matmul_precision and
 /// torch.backends.cudnn.allow_tf32.
 struct Tf32Switches {
   bool products = false, convolutions = true, recurrent = true;

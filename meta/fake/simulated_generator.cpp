@@ -8,7 +8,7 @@
 namespace symprof::meta {
 namespace {
 
-// Seed and offset, as ATen/cuda/CUDAGeneratorImpl.cpp keeps and saves them.
+// Seed and offset, as kept and saved by ATen/cuda/CUDAGeneratorImpl.cpp.
 using State = std::array<std::uint64_t, 2>;
 
 struct SimulatedGenerator final : c10::GeneratorImpl {

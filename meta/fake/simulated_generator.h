@@ -1,5 +1,5 @@
-// Random numbers of the simulated device: nothing draws them, but a program seeds them, and keeps
-// and restores their state.
+// The simulated device's random generator: nothing draws from it, but a program seeds it, and saves
+// and restores its state.
 #pragma once
 
 #include <ATen/core/Generator.h>

@@ -9,12 +9,12 @@ namespace {
 
 const c10::Device device{c10::kCUDA, 0};
 
-// As the default pool of c10/cuda/CUDAStream.cpp, whose streams are handed out in turn.
+// As in the default pool of c10/cuda/CUDAStream.cpp, whose streams are handed out round-robin.
 constexpr std::int64_t streams_in_pool = 32;
 
 thread_local c10::StreamId stream_now = 0;
 
-// One device and no events: what the autograd engine asks of an accelerator.
+// One device without events: the guard that the autograd engine needs.
 struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return c10::kCUDA; }
   c10::Device exchangeDevice(c10::Device) const override { return device; }

@@ -1,4 +1,4 @@
-// The simulated device as LibTorch's generic code sees one: current device, streams, events.
+// The simulated device for LibTorch's generic code: current device, streams, events.
 #pragma once
 
 #include <c10/core/impl/DeviceGuardImplInterface.h>

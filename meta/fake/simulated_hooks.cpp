@@ -13,8 +13,8 @@ const DeviceSpec& spec() {
   return policy == nullptr ? fallback : policy->device;
 }
 
-// The questions that operators ask below autograd (detail/CUDAHooksInterface.h), answered as the
-// CUDA 13 wheels of PyTorch answer them on the target device.
+// Queries of operators below autograd (detail/CUDAHooksInterface.h), answered as PyTorch's CUDA 13
+// wheels answer them on the target device.
 struct SimulatedHooks final : at::CUDAHooksInterface {
   explicit SimulatedHooks(at::CUDAHooksArgs) {}
   void init() const override {}
@@ -34,7 +34,7 @@ struct SimulatedHooks final : at::CUDAHooksInterface {
   void setCurrentDevice(c10::DeviceIndex) const override {}
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex) const override { return 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex) const override { return 0; }
-  // at::manual_seed seeds one for each device.
+  // at::manual_seed seeds one generator per device.
   const at::Generator& getDefaultGenerator(c10::DeviceIndex) const override {
     static const at::Generator generator = make_simulated_generator();
     return generator;

@@ -1,4 +1,4 @@
-// What operators ask about CUDA below autograd, answered as the target device would.
+// CUDA queries of operators below autograd, answered as the target device would.
 #pragma once
 
 #include <ATen/detail/CUDAHooksInterface.h>

@@ -1,4 +1,4 @@
-// The tensors in an argument or a result: one, or those of a list.
+// The tensors in an argument or a result: a single one, or a list's elements.
 #pragma once
 
 #include <ATen/core/List.h>
@@ -10,7 +10,7 @@
 
 namespace symprof::meta {
 
-/// `visit(tensor)` for each, undefined ones too.
+/// Calls `visit(tensor)` for each, including undefined ones.
 template <class Visit>
 void for_each_tensor(const c10::IValue& value, Visit&& visit) {
   if (value.isTensor()) {

@@ -1,5 +1,5 @@
-// Tensors of which a size is an upper bound (the rows that nonzero gives of unknown data), and what
-// is computed from them: on a device they may have one element.
+// Tracks tensors with a size that is an upper bound (the rows of nonzero on unknown data), and
+// tensors computed from them: on a device they may have one element.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,15 +10,15 @@
 
 namespace symprof::meta {
 
-/// The kernel that runs takes an upper bound for a size.
+/// The current kernel uses an upper bound for a size.
 void take_upper_bound();
 
-/// Of one call.
+/// Tracks one call.
 class UpperBoundSizes {
  public:
   UpperBoundSizes();
   void note_input(const at::Tensor& tensor);
-  /// Marks what the call made, if an input is marked or the kernel took an upper bound.
+  /// Marks the call's results if an input is marked or the kernel used an upper bound.
   void mark(const c10::OperatorHandle& op, std::span<const c10::IValue> results) const;
 
  private:

@@ -1,5 +1,5 @@
-// Activations and their gradients: elementwise, but for a few whose CUDA kernel allocates otherwise
-// (native/Activation.cpp, native/cuda/Activation.cpp).
+// Activations and their gradients: elementwise, except a few whose CUDA kernel allocates
+// differently (native/Activation.cpp, native/cuda/Activation.cpp).
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -52,7 +52,7 @@ Two prelu_backward(const Tensor& grad_output, const Tensor& self, const Tensor& 
 
 Tensor glu_backward(const Tensor&, const Tensor& self, int64_t) { return contiguous_like(self); }
 
-/// Derivatives along a direction (native/GatedLinearUnit.cpp): of the result, and of its gradient.
+/// Forward-mode derivatives (native/GatedLinearUnit.cpp): of the result, and of its gradient.
 Tensor glu_jvp(const Tensor& result, const Tensor&, const Tensor&, int64_t) {
   return at::empty_like(result);
 }

@@ -7,7 +7,7 @@
 
 namespace symprof::kernels {
 
-/// A contiguous tensor of `sizes`, of the dtype of `like` unless `dtype` says otherwise.
+/// A contiguous tensor of `sizes` with the dtype of `like`, or `dtype` if given.
 inline at::Tensor fresh(at::IntArrayRef sizes, const at::Tensor& like,
                         std::optional<at::ScalarType> dtype = std::nullopt) {
   return at::empty(sizes, like.options().dtype(dtype.value_or(like.scalar_type())));
@@ -33,7 +33,7 @@ inline at::ScalarType statistics_dtype(const at::Tensor& input) {
              : input.scalar_type();
 }
 
-/// Whether an optional argument holds a tensor.
+/// True if an optional argument holds a tensor.
 inline bool present(const std::optional<at::Tensor>& tensor) {
   return tensor.has_value() && tensor->defined();
 }

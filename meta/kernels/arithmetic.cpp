@@ -1,5 +1,5 @@
-// Elementwise arithmetic without a shape kernel of its own, and the `out=` kernels that composite
-// operators write into (`abs` runs `abs.out`).
+// Elementwise arithmetic without shape kernels in LibTorch, and the `out=` kernels that composite
+// operators call (`abs` runs `abs.out`).
 #include <ATen/ATen.h>
 #include <ATen/ScalarOps.h>
 #include <torch/library.h>
@@ -14,7 +14,7 @@ namespace {
 using at::Scalar;
 using at::Tensor;
 
-// A number that takes part in type promotion only by its category.
+// A number that takes part in dtype promotion only by its category.
 Tensor number(const Scalar& scalar, const Tensor& beside) {
   Tensor tensor = at::empty({}, beside.options().dtype(scalar.type()));
   tensor.unsafeGetTensorImpl()->set_wrapped_number(true);

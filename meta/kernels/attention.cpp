@@ -26,7 +26,7 @@ int64_t round_up(int64_t value, int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;
 }
 
-// Keeps the stride order of `tensor`, decided on its BSHD view as the flash kernels do.
+// Keeps the stride order of `tensor`, determined on its BSHD view as in the flash kernels.
 Tensor like_bshd(const Tensor& tensor) {
   return at::empty_like(tensor.transpose(1, 2)).transpose(1, 2);
 }
@@ -35,8 +35,8 @@ Tensor fresh_bshd(int64_t batch, int64_t heads, int64_t length, int64_t width, c
   return fresh({batch, length, heads, width}, like).transpose(1, 2);
 }
 
-// A single query row shared by groups of heads is computed as one query of group-size rows; what
-// comes back is a contiguous [B, 1, H, D].
+// A single query row shared by groups of heads is computed as one query with group-size rows; the
+// result is a contiguous [B, 1, H, D].
 Tensor flash_output(const Tensor& query, const Tensor& key, double dropout_p) {
   const bool grouped_row = query.size(2) == 1 && query.size(1) > key.size(1) && dropout_p == 0;
   if (!grouped_row) return like_bshd(query);
@@ -138,7 +138,7 @@ Gradients cudnn_backward(const Tensor&, const Tensor& query, const Tensor& key, 
   return {at::empty_like(query), at::empty_like(key), at::empty_like(value)};
 }
 
-// A graph captured on the CPU may name its kernels. Queries keep their layout, statistics are
+// A graph captured on the CPU may contain CPU kernels. Queries keep their layout, statistics are
 // [B, H, L] over memory [B, L, H], gradients are BSHD (FlashAttentionKernel.cpp).
 std::tuple<Tensor, Tensor> flash_for_cpu(const Tensor& query, const Tensor&, const Tensor&, double,
                                          bool, const optional<Tensor>&, optional<double>) {
@@ -156,8 +156,8 @@ Gradients flash_for_cpu_backward(const Tensor&, const Tensor& query, const Tenso
   return {gradient(query), gradient(key), gradient(value)};
 }
 
-// ---- The kernels by their own names: dense [B, L, H, D], or packed [tokens, H, D] with the ends
-// of the sequences. Layouts as above.
+// ---- Direct calls of the kernels: dense [B, L, H, D], or packed [tokens, H, D] with the
+// sequences' ends. Layouts as above.
 
 using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
@@ -167,7 +167,7 @@ Tensor flash_statistics(const Tensor& query, const optional<Tensor>& ends) {
                        : fresh({query.size(0), heads, query.size(1)}, query, at::kFloat);
 }
 
-// PyTorch 2.13 added a table of blocks and a number of splits.
+// PyTorch 2.13 added a block table and a number of splits.
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
 #define SYMPROF_FLASH_ADDITIONS , const optional<Tensor>&, optional<int64_t>
 #else
@@ -229,7 +229,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_direct_backward(
   return {parts[0], parts[1], parts[2], bias_grad};
 }
 
-// PyTorch 2.14 added lengths and a table of blocks.
+// PyTorch 2.14 added lengths and a block table.
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
 #define SYMPROF_CUDNN_ADDITIONS , const optional<Tensor>&, const optional<Tensor>&
 #else

@@ -22,7 +22,7 @@ using std::optional;
 
 thread_local bool in_search_of_faults = false;
 
-// native/SpectralOps.cpp: `equal` tells whether the sum of the windows is 0 somewhere.
+// native/SpectralOps.cpp: `equal` checks if the window sum is 0 anywhere.
 Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop_length,
              optional<int64_t> win_length, const optional<Tensor>& window, bool center,
              bool normalized, optional<bool> onesided, optional<int64_t> length,
@@ -35,7 +35,7 @@ Tensor istft(const Tensor& self, int64_t n_fft, optional<int64_t> hop_length,
                            onesided, length, return_complex);
 }
 
-/// The numbers of `lengths`, which PyTorch copies to the host. Where they are not known: `bound`.
+/// The numbers of `lengths`, which PyTorch copies to the host; `bound` if they are unknown.
 template <class Bound>
 std::vector<int64_t> lengths_of(const Tensor& lengths, Bound&& bound) {
   const Tensor on_host = lengths.to(at::kCPU, at::kLong);
@@ -53,8 +53,8 @@ std::vector<int64_t> lengths_of(const Tensor& lengths, Bound&& bound) {
                   setting("unbacked", "max") + ".");
 }
 
-// Targets are [N, S], or all in a row: then one of them may have all, and the table of states is
-// sized by the longest.
+// Upper bounds of the target lengths. Targets are [N, S], or concatenated: then one sample may have
+// all of them; the table of states is sized by the longest.
 std::vector<int64_t> longest_targets(const Tensor& targets, int64_t count) {
   if (targets.dim() == 2)
     return std::vector<int64_t>(static_cast<std::size_t>(count), targets.size(1));
@@ -63,8 +63,8 @@ std::vector<int64_t> longest_targets(const Tensor& targets, int64_t count) {
   return lengths;
 }
 
-// native/LossCTC.cpp: log_probs [T, N, C] or [T, C]. The overload for lengths in tensors reads
-// them, then goes on as the one for numbers.
+// native/LossCTC.cpp: log_probs [T, N, C] or [T, C]. The overload for tensor lengths reads them,
+// then continues as the overload for integers.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, int64_t blank, int64_t reduction,
                 bool zero_infinity) {

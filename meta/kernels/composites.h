@@ -7,11 +7,11 @@ class Library;
 
 namespace symprof::kernels {
 
-/// Registers them where autograd takes composite operators apart.
+/// Registers them at the keys where autograd decomposes composite operators.
 void register_composites(torch::Library& library);
 
-/// True inside an operator that compares values only to refuse those that make no sense (istft: is
-/// the sum of the windows 0 anywhere?). A model that is profiled is taken to have no such fault.
+/// True inside an operator that compares values only to reject invalid ones (istft: is the window
+/// sum 0 anywhere?). A profiled model is assumed valid.
 bool looks_for_faults();
 
 }  // namespace symprof::kernels

@@ -1,6 +1,6 @@
 // Convolution: output sizes, and the memory format of cuDNN's path (native/Convolution.cpp,
-// native/ConvUtils.h). Depthwise and slow CUDA kernels are only chosen for contiguous tensors or
-// f64, where the rule below says contiguous as well.
+// native/ConvUtils.h). Depthwise and slow CUDA kernels are chosen only for contiguous tensors or
+// f64, for which the rule below gives contiguous as well.
 #include <ATen/ATen.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <torch/library.h>
@@ -22,7 +22,7 @@ struct Geometry {
   int64_t groups = 1;
 };
 
-// A list with one entry stands for all spatial dimensions (expand_param_if_needed).
+// A list with one entry applies to all spatial dimensions (expand_param_if_needed).
 int64_t entry(IntArrayRef list, int64_t dim) { return list.size() == 1 ? list[0] : list[dim]; }
 
 std::vector<int64_t> output_sizes(const Tensor& input, const Tensor& weight, const Geometry& g) {
@@ -124,7 +124,8 @@ Tensor cudnn_convolution_add_relu(const Tensor& input, const Tensor& weight, con
   return forward(input, weight, {stride, padding, dilation, {}, false, groups});
 }
 
-// Both gradients take the format of the forward pass; the gradient's own layout has no say.
+// Both gradients have the memory format of the forward pass; the output gradient's layout does not
+// matter.
 Gradients convolution_backward(const Tensor& grad_output, const Tensor& input, const Tensor& weight,
                                at::OptionalIntArrayRef, IntArrayRef, IntArrayRef, IntArrayRef, bool,
                                IntArrayRef, int64_t, std::array<bool, 3> wanted) {

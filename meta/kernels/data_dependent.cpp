@@ -1,5 +1,5 @@
-// Operators whose output size or value is only known once there is data: the size that is given for
-// it or its upper bound, where the observer of the current mode has one, or an error that says so.
+// Operators with data-dependent output sizes or values: the given size or its upper bound, if the
+// current mode's observer supplies one, else an error.
 #include <ATen/ATen.h>
 #include <ATen/ExpandUtils.h>
 #include <ATen/WrapDimUtils.h>
@@ -58,7 +58,7 @@ void refuse_value(const c10::OperatorHandle& op, torch::jit::Stack*) {
               "storage has none; keep its input a constant");
 }
 
-/// What `count` finds in the values of `tensor`, where they are known.
+/// The result of `count` on the values of `tensor`, if they are known.
 template <class Count>
 std::optional<int64_t> counted(const Tensor& tensor, Count&& count) {
   const auto values = meta::known_values(tensor);
@@ -86,9 +86,9 @@ Tensor masked_select(const Tensor& self, const Tensor& mask) {
 
 enum class Order { sorted, as_given };
 
-// Elements, the place of each input among them, and how often each occurs; what is not wanted is
-// empty (native/cuda/UniqueCub.cu). Elements and counts have room for as many as there can be, and
-// keep it. Sorted truth values are counted, whether that is wanted or not.
+// Unique elements, inverse indices, and counts; outputs that are not requested are empty
+// (native/cuda/UniqueCub.cu). Elements and counts are allocated for the maximum number and keep
+// that storage. Sorted booleans are always counted.
 Three unique_elements(const char* op, const Tensor& self, Order order, bool inverse, bool counts) {
   const bool is_counted = order == Order::sorted && self.scalar_type() == at::kBool;
   const int64_t room = is_counted && self.numel() > 0 ? 2 : self.numel();
@@ -141,15 +141,15 @@ Three unique_consecutive(const Tensor& self, bool inverse, bool counts,
              : unique_elements(op, self, Order::as_given, inverse, counts);
 }
 
-/// One more than the largest element can be, where its bounds are known.
+/// One more than the largest possible element, if its bounds are known.
 std::optional<int64_t> most_bins(const Tensor& self, int64_t least) {
   const meta::ValueRange range = meta::range_of(self);
   if (range.high > 1e15) return std::nullopt;
   return std::max(least, static_cast<int64_t>(range.high) + 1);
 }
 
-// As many as the largest element says. A program that says how many there are at least has no
-// larger element: it counts tokens of experts, votes for classes.
+// The number of bins, from the largest element. A program that gives a minimum is assumed to have
+// no larger element: it counts tokens of experts, votes for classes.
 std::optional<int64_t> known_bins(const Tensor& self, int64_t least) {
   const auto known =
       counted(self, [&](const Tensor& values) { return at::bincount(values, {}, least).numel(); });
@@ -168,8 +168,8 @@ Tensor bincount(const Tensor& self, const std::optional<Tensor>& weights, int64_
   return fresh({size}, self, type);
 }
 
-/// `compare` on values that are known; else the observer's answer, or false where faults are looked
-/// for.
+/// The result of `compare` on known values; else the observer's value, or false for validity
+/// checks.
 template <class Compare>
 bool compared(const char* op, const Tensor& self, const Tensor& other, Compare&& compare) {
   const auto left = meta::known_values(self), right = meta::known_values(other);

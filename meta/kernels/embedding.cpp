@@ -1,4 +1,4 @@
-// Embeddings and bags of them (native/cuda/Embedding.cu, EmbeddingBag.cu,
+// Embeddings and embedding bags (native/cuda/Embedding.cu, EmbeddingBag.cu,
 // EmbeddingBackwardKernel.cu).
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -21,7 +21,7 @@ Tensor embedding_backward(const Tensor& grad_output, const Tensor&, int64_t num_
 enum class BagMode : std::int64_t { sum, mean, max };
 
 // Weight [V, D], indices [n]: output [bags, D], the bag of each index, the size of each bag, and
-// for `max` the index that won.
+// for `max` the index of the maximum.
 Bag embedding_bag(const Tensor& weight, const Tensor& indices, const Tensor& offsets, bool,
                   int64_t mode, bool, const optional<Tensor>&, bool include_last_offset, int64_t) {
   const int64_t bags = offsets.size(0) - (include_last_offset ? 1 : 0);

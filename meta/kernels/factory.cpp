@@ -1,5 +1,5 @@
-// Ranges whose ends are tensors: as many elements as the caller says, whatever the ends are
-// (native/RangeFactories.cpp; `.item()` on the ends decides values, not sizes).
+// Ranges with tensor bounds: the caller gives the number of elements (native/RangeFactories.cpp;
+// `.item()` on the bounds affects values, not sizes).
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -28,7 +28,7 @@ void check_end(const End& end) {
                 ", wanted a tensor without dimensions");
 }
 
-// Without a dtype: the default float, or the complex number of its width where an end is complex.
+// Without a dtype: the default float, or its complex dtype if a bound is complex.
 template <typename Start, typename End>
 Tensor range(const Start& start, const End& end, int64_t steps, optional<at::ScalarType> dtype) {
   TORCH_CHECK(steps >= 0, "linspace: found ", steps, " steps, wanted 0 or more");

@@ -1,8 +1,8 @@
-// The families of shape kernels, and the one place where they are listed.
+// The list of all families of shape kernels.
 //
-// A shape kernel is what the dispatcher runs for a tensor without storage: it allocates the outputs
-// that PyTorch's CUDA kernel would allocate (sizes, strides, dtype) and computes nothing. Only
-// operators whose C++ build has no such kernel, or one that answers for the CPU, are here.
+// The dispatcher runs a shape kernel for a tensor without storage: it allocates the outputs that
+// PyTorch's CUDA kernel would allocate (sizes, strides, dtype) and computes nothing. Only operators
+// without such a kernel in the C++ build, or with one that follows the CPU, are here.
 #pragma once
 
 namespace torch {
@@ -11,7 +11,7 @@ class Library;
 
 namespace symprof::kernels {
 
-/// Each registers the kernels of one file, meta/kernels/<family>.cpp.
+/// Each registers the kernels of meta/kernels/<family>.cpp.
 void register_activation(torch::Library& library);
 void register_arithmetic(torch::Library& library);
 void register_attention(torch::Library& library);
@@ -40,8 +40,8 @@ void register_semi_structured(torch::Library& library);
 void register_synchronized_norm(torch::Library& library);
 void register_transformer(torch::Library& library);
 
-/// Operators whose kernels make other calls, each of which is counted for itself. They are
-/// registered below autograd, on fake tensors.
+/// Operators whose kernels make other calls, which are counted separately. They are registered
+/// below autograd, on fake tensors.
 void register_packing(torch::Library& library);
 void register_transformer_layers(torch::Library& library);
 
@@ -72,7 +72,7 @@ inline constexpr void (*families[])(torch::Library&) = {
     register_semi_structured,
     register_synchronized_norm,
     register_transformer,
-    // Last: for the overloads that have no kernel yet.
+    // Last: registers overloads without a kernel so far.
     register_out_variants,
 };
 

@@ -1,4 +1,4 @@
-// Fourier transforms: cuFFT wants batch dimensions first, in stride order, so outputs are permuted
+// Fourier transforms: cuFFT needs batch dimensions first, in stride order, so outputs are permuted
 // (native/cuda/SpectralOps.cpp).
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -15,7 +15,7 @@ using at::IntArrayRef;
 using at::Tensor;
 using Dims = std::vector<int64_t>;
 
-// cuFFT plans have at most three dimensions; further ones take another pass.
+// cuFFT plans have at most three dimensions; more dimensions need another pass.
 constexpr std::size_t largest_plan = 3;
 
 void sort_by_stride(Dims& dims, const Tensor& by) {
@@ -40,7 +40,7 @@ Tensor transform(const Tensor& self, IntArrayRef sizes, IntArrayRef dims, at::Sc
   return at::empty_strided(sizes, strides, self.options().dtype(dtype));
 }
 
-// Passes over at most three dimensions, innermost first, each on the result of the one before.
+// Passes over at most three dimensions, innermost first, each on the previous result.
 Tensor transform_in_passes(Tensor self, Dims dims) {
   const Dims sizes = self.sizes().vec();
   while (!dims.empty()) {
@@ -67,7 +67,7 @@ Tensor real_to_complex(const Tensor& self, IntArrayRef dims, int64_t, bool onesi
   half[dims.back()] = self.size(dims.back()) / 2 + 1;
   const Dims sizes = onesided ? half : self.sizes().vec();
   if (takes_one_plan(dims)) return transform(self, sizes, dims, dtype);
-  // The other half is filled in by symmetry, in a tensor of its own.
+  // The other half is filled by symmetry, in a new tensor.
   if (!onesided) return fresh(sizes, self, dtype);
   const Tensor first = transform(self, half, dims.slice(dims.size() - 1), dtype);
   return transform_in_passes(first, dims.slice(0, dims.size() - 1).vec());

@@ -1,7 +1,7 @@
-// Functional collectives (torch/csrc/distributed/c10d/Functional.cpp): each makes a new tensor, as
-// large as the ranks of its group make it. Python registers the same for its own fake tensors
+// Functional collectives (torch/csrc/distributed/c10d/Functional.cpp): each creates a new tensor
+// whose size depends on the group's ranks. Python registers the same kernels for its fake tensors
 // (torch/distributed/_functional_collectives.py). Kernels are boxed, as the type of a group's name
-// differs between versions of PyTorch.
+// differs between PyTorch versions.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -53,7 +53,8 @@ Tensor flip(const Tensor& self, IntArrayRef) { return at::empty_like(self); }
 Tensor roll(const Tensor& self, IntArrayRef shifts, IntArrayRef dims) {
   TORCH_CHECK(shifts.size() == dims.size() || (dims.empty() && shifts.size() == 1), "roll: found ",
               shifts.size(), " shifts for ", dims.size(), " dimensions, wanted as many");
-  for (const int64_t dim : dims) at::maybe_wrap_dim(dim, self.dim());  // Throws where it is none.
+  for (const int64_t dim : dims)
+    at::maybe_wrap_dim(dim, self.dim());  // Throws for an invalid dimension.
   return contiguous_like(self);
 }
 
@@ -98,7 +99,7 @@ Tensor masked_scatter_backward(const Tensor& grad_output, const Tensor&, IntArra
   return fresh(sizes, grad_output);
 }
 
-// The sum of the repeats is the size, unless the caller knows it.
+// The size is the sum of the repeats, unless the caller gives it.
 Tensor repeat_interleave(const Tensor& repeats, optional<int64_t> output_size) {
   if (output_size) return fresh({*output_size}, repeats);
   const auto values = meta::assumed_values(repeats);
@@ -126,7 +127,7 @@ Tensor bucketize_scalar(const Scalar&, const Tensor& boundaries, bool out_int32,
   return fresh({}, boundaries, bucket_dtype(out_int32));
 }
 
-// Coordinates of a triangle: [2, count].
+// Coordinates of a triangular matrix: [2, count].
 Tensor triangle(int64_t count, optional<at::ScalarType> dtype) {
   return at::empty({2, count}, at::TensorOptions(at::kMeta).dtype(dtype.value_or(at::kLong)));
 }

@@ -1,4 +1,4 @@
-// Sequences of several lengths, one after the other, and padded to one length
+// Jagged tensors: sequences of different lengths, packed or padded
 // (native/nested/cuda/NestedTensorTransformerFunctions.cu).
 #include <ATen/ATen.h>
 #include <torch/library.h>
@@ -30,7 +30,7 @@ Tensor padded(const Tensor& values, TensorList offsets, at::IntArrayRef longest,
   return fresh(sizes, values);
 }
 
-/// Without a total the last offset says it.
+/// Without `total`, the last offset is the total.
 Tensor packed(const Tensor& dense, TensorList offsets, std::optional<int64_t> total) {
   check_one_dimension(offsets, "_padded_dense_to_jagged_forward");
   if (!total) {

@@ -52,7 +52,7 @@ Tensor sum_of_products(const Tensor& self, const Tensor& a, const Tensor& b, con
   return fresh({a.size(1), b.size(2)}, self);
 }
 
-// Grows `self` where it stands for a broadcast one, which other operators refuse in place.
+// Resizes a broadcast `self`; other operators refuse that in place.
 Tensor& add_sum_of_products(Tensor& self, const Tensor& a, const Tensor& b, const Scalar&,
                             const Scalar&) {
   check_batches(a, b);
@@ -150,7 +150,7 @@ bool is_vector_side(const Tensor& self, const Tensor& side) {
                              side.sizes().equals(self.sizes().slice(0, self.dim() - 1)));
 }
 
-// CUDA has one driver, gels: it assumes full rank and reports no ranks or singular values. The
+// CUDA has one driver, gels: it assumes full rank and returns no ranks or singular values. The
 // solution is the upper part of the right-hand side, which has max(m, n) rows.
 Four least_squares(const Tensor& self, const Tensor& other, optional<double>,
                    optional<c10::string_view> driver) {

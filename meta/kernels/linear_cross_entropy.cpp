@@ -1,6 +1,6 @@
-// F.linear_cross_entropy in chunks of the batch: an operator of PyTorch's own, defined in Python
+// F.linear_cross_entropy in chunks of the batch: a PyTorch operator defined in Python
 // (torch/nn/modules/linear_cross_entropy.py). Its forward pass computes the gradients, which
-// backward multiplies by that of the loss.
+// backward multiplies by the loss's gradient.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -19,7 +19,7 @@ using at::Tensor;
 using std::optional;
 using Four = std::tuple<Tensor, Tensor, Tensor, Tensor>;
 
-/// What is computed, and how.
+/// The options of the loss.
 struct Settings {
   std::string reduction;
   int64_t ignore_index;
@@ -30,7 +30,7 @@ struct Settings {
   bool may_run_again, of_input, of_weight, of_bias;
 };
 
-/// input [N, F], linear_weight [V, F]; gradients that are not wanted are empty.
+/// input [N, F], linear_weight [V, F]; gradients that are not requested are empty.
 Four loss_and_gradients(const Tensor& input, const Tensor& linear_weight, const Tensor&,
                         const optional<Tensor>&, const optional<Tensor>&, c10::string_view, int64_t,
                         double, int64_t, c10::string_view, at::ScalarType, bool, bool of_input,

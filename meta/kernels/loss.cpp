@@ -19,8 +19,8 @@ using Two = std::tuple<Tensor, Tensor>;
 
 bool reduces(int64_t reduction) { return reduction != at::Reduction::None; }
 
-// The CUDA kernel reduces into the tensor that held the element losses: the scalar keeps a storage
-// of the size of the input.
+// The CUDA kernel reduces into the tensor of element losses: the scalar keeps a storage of the
+// input's size.
 Tensor binary_cross_entropy(const Tensor& self, const Tensor&, const optional<Tensor>&,
                             int64_t reduction) {
   Tensor loss = at::empty_like(self);
@@ -43,7 +43,7 @@ Tensor mse_loss_backward(const Tensor&, const Tensor& self, const Tensor&, int64
   return contiguous_like(self);
 }
 
-// Scores are [N, C], [C] or one number; targets one class for each sample, or `classes` of them.
+// Scores are [N, C], [C] or a scalar; targets are one class per sample, or `classes` of them.
 void check_margin_loss(const char* op, const Tensor& self, const Tensor& target,
                        bool many_classes) {
   TORCH_CHECK(self.dim() <= 2 && (self.dim() == 0 || self.size(-1) != 0), op,
@@ -111,8 +111,8 @@ Tensor ctc_loss_backward_tensor(const Tensor&, const Tensor& log_probs, const Te
   return contiguous_like(log_probs);
 }
 
-// cuDNN's CTC loss wants int32 targets in host memory beside log-probabilities on the GPU. Fake
-// targets lie on the GPU, so the native kernel runs (native/cudnn/LossCTC.cpp). MIOpen is AMD's.
+// cuDNN's CTC loss needs int32 targets in host memory and log-probabilities on the GPU. Fake
+// targets are on the GPU, so the native kernel runs (native/cudnn/LossCTC.cpp). MIOpen is AMD's.
 bool uses_library_for_ctc(const Tensor&, const Tensor&, IntArrayRef, IntArrayRef, int64_t) {
   return false;
 }

@@ -1,5 +1,5 @@
-// Products of matrices whose result has another dtype than their elements: integers, 8-bit floats
-// with scales, groups of matrices (native/cuda/Blas.cpp, ScaledBlas.cpp, GroupedBlas.cpp).
+// Matrix products whose result dtype differs from the elements': integers, 8-bit floats with
+// scales, grouped products (native/cuda/Blas.cpp, ScaledBlas.cpp, GroupedBlas.cpp).
 #include <ATen/ATen.h>
 #include <torch/headeronly/version.h>
 #include <torch/library.h>
@@ -16,7 +16,7 @@ using at::Tensor;
 using at::TensorList;
 using std::optional;
 
-// PyTorch 2.14 has structured operators here, whose lists are of any kind.
+// PyTorch 2.14 has structured operators here, which take any kind of list.
 #if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
 using Scales = const at::ITensorListRef&;
 #else
@@ -47,7 +47,7 @@ Tensor int4_weight_product(const Tensor& self, const Tensor& weight, int64_t, co
   return fresh({self.size(0), weight.size(0) * 8}, self);
 }
 
-/// The weight [K, N] of 8 bits or [K, N / 2] of 4, with a scale for each of N columns.
+/// The weight is [K, N] in 8 bits or [K, N / 2] in 4 bits, with a scale per column of N.
 Tensor mixed_dtypes_linear(const Tensor& input, const Tensor&, const Tensor& scale,
                            const optional<Tensor>&, optional<c10::string_view>) {
   auto sizes = input.sizes().vec();
@@ -69,7 +69,7 @@ Tensor scaled_product(const Tensor& self, const Tensor& other, const Tensor&, co
   return scaled(self, other, dtype);
 }
 
-// Scales are lists, with a recipe that says how they lie.
+// Scales are lists, with a recipe for their layout.
 Tensor scaled_product_by_recipe(const Tensor& self, const Tensor& other, Scales, IntArrayRef,
                                 IntArrayRef, Scales, IntArrayRef, IntArrayRef,
                                 const optional<Tensor>&, optional<at::ScalarType> dtype,
@@ -89,8 +89,8 @@ Tensor typed_sum_of_product(const Tensor&, const Tensor& a, const Tensor& b, at:
   return typed_product(a, b, dtype);
 }
 
-// Groups are ranges of rows (2-D operands, cut at `offsets`) or the first dimension (3-D). Rows of
-// the result start at multiples of 16 bytes.
+// Groups are ranges of rows (2-D operands, split at `offsets`) or the first dimension (3-D). Rows
+// of the result are aligned to 16 bytes.
 Tensor grouped(const Tensor& a, const Tensor& b, const optional<Tensor>& offsets,
                at::ScalarType dtype) {
   std::vector<int64_t> sizes{a.size(-2), b.size(-1)};
@@ -111,7 +111,7 @@ Tensor grouped_product(const Tensor& a, const Tensor& b, const optional<Tensor>&
   return grouped(a, b, offsets, dtype.value_or(a.scalar_type()));
 }
 
-// Products of 8-bit floats are bf16 unless another dtype is asked for.
+// Products of 8-bit floats are bf16 unless another dtype is requested.
 Tensor scaled_grouped_product(const Tensor& a, const Tensor& b, const Tensor&, const Tensor&,
                               const optional<Tensor>& offsets, const optional<Tensor>&,
                               const optional<Tensor>&, optional<at::ScalarType> dtype, bool) {

@@ -1,4 +1,4 @@
-// Batch, layer, group and RMS norm as CUDA computes them: statistics in f32 for f16 and bf16
+// Batch, layer, group and RMS norm on CUDA: statistics in f32 for f16 and bf16
 // (native/cuda/Normalization.cu, cudnn/BatchNorm.cpp, native/cuda/layer_norm_kernel.cu,
 // native/group_norm.cpp).
 #include <ATen/ATen.h>
@@ -46,9 +46,9 @@ Three batch_norm_backward(const Tensor&, const Tensor& input, const optional<Ten
           wanted[2] ? fresh({input.size(1)}, input, dtype) : Tensor()};
 }
 
-// cuDNN keeps statistics for backward only in training, and asks for a reserve whose size only
-// cudnnGetBatchNormalizationTrainingExReserveSpaceSize knows; for a plain normalisation without
-// activation it is empty.
+// cuDNN keeps statistics for backward only in training, and needs a reserve whose size only
+// cudnnGetBatchNormalizationTrainingExReserveSpaceSize gives; it is empty for a normalisation
+// without activation.
 std::tuple<Tensor, Tensor, Tensor, Tensor> cudnn_batch_norm(
     const Tensor& input, const Tensor& weight, const optional<Tensor>&, const optional<Tensor>&,
     const optional<Tensor>&, bool training, double, double) {
@@ -129,7 +129,7 @@ std::tuple<Tensor, Tensor> rms_norm_backward(const Tensor&, const Tensor& input,
           wanted[1] && present(weight) ? contiguous_like(*weight) : Tensor()};
 }
 
-// Input [N, C, ...], contiguous on CUDA; statistics per sample and group, in f32 only where the
+// Input [N, C, ...], contiguous on CUDA; statistics per sample and group, in f32 only if the
 // weights are wider than the input (param_scalar_type in native/group_norm.cpp).
 Three group_norm(const Tensor& input, const optional<Tensor>& weight, const optional<Tensor>& bias,
                  int64_t batch, int64_t, int64_t, int64_t groups, double) {
@@ -149,7 +149,7 @@ Three group_norm_backward(const Tensor&, const Tensor& input, const Tensor&, con
           wanted[2] ? fresh({channels}, input, dtype) : Tensor()};
 }
 
-// w = g * v / norm(v), the norm taken over all dimensions but `dim`.
+// w = g * v / norm(v), with the norm over all dimensions but `dim`.
 std::vector<int64_t> norm_sizes(const Tensor& v, int64_t dim) {
   std::vector<int64_t> sizes(v.dim(), 1);
   const auto kept = at::maybe_wrap_dim(dim, v.dim());

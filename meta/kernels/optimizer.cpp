@@ -1,4 +1,4 @@
-// Optimizer steps and gradient scaling: they write into their arguments and allocate nothing.
+// Optimizer steps and gradient scaling: they write to their arguments and allocate nothing.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

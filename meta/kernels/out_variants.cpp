@@ -23,7 +23,7 @@ struct Arguments {
   std::vector<at::Tensor> outputs;
 };
 
-// Splits the arguments on the stack into inputs and written tensors, and clears them off.
+// Pops the arguments from the stack, split into inputs and outputs.
 Arguments take_arguments(const c10::FunctionSchema& schema, torch::jit::Stack* stack) {
   Arguments result;
   const auto& arguments = schema.arguments();
@@ -43,7 +43,7 @@ void push_outputs(const std::vector<at::Tensor>& outputs, torch::jit::Stack* sta
   for (const at::Tensor& output : outputs) stack->emplace_back(output);
 }
 
-/// By the overload with outputs, the one that makes what it writes.
+/// The functional overload of each `out=` overload.
 std::unordered_map<c10::OperatorName, c10::OperatorHandle>& counterparts() {
   static auto* found = new std::unordered_map<c10::OperatorName, c10::OperatorHandle>;
   return *found;
@@ -54,7 +54,7 @@ bool are_same(const c10::Argument& a, const c10::Argument& b) {
          b.alias_info() == nullptr;
 }
 
-/// Whether `functional` takes what `schema` takes beside its outputs, and writes nothing.
+/// True if `functional` takes the non-output arguments of `schema` and writes none.
 bool is_functional_of(const c10::FunctionSchema& functional, const c10::FunctionSchema& schema) {
   std::vector<const c10::Argument*> inputs;
   for (const c10::Argument& argument : schema.arguments())
@@ -88,7 +88,7 @@ Overloads overloads_of_aten() {
   return overloads;
 }
 
-/// Its gradient is computed by an operator of another name.
+/// The functional form's name; it differs for one operator.
 std::string functional_name(const std::string& name) {
   return name == "aten::adaptive_avg_pool3d_backward" ? "aten::_adaptive_avg_pool3d_backward"
                                                       : name;
@@ -105,7 +105,8 @@ std::optional<c10::OperatorHandle> functional_of(const c10::OperatorHandle& op,
   return std::nullopt;
 }
 
-/// A composite operator may make its result and call the overload that writes it.
+/// Detects recursion: a composite operator may allocate its result and call its own `out=`
+/// overload.
 class OneAtATime {
  public:
   explicit OneAtATime(const c10::OperatorHandle& op) {
@@ -121,7 +122,7 @@ class OneAtATime {
   inline static thread_local std::vector<c10::OperatorName> running_;
 };
 
-/// For an operator that makes no tensor, and gives each that it writes the size that it has.
+/// For an operator that allocates no tensor and keeps the sizes of its outputs.
 void write_in_place(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   torch::jit::drop(*stack, op.schema().arguments().size());
 }

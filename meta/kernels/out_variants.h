@@ -12,7 +12,7 @@ namespace symprof::kernels {
 /// Every output gets the broadcast size of all tensor inputs.
 void elementwise_into(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
-/// Every output gets the size that the overload gives which makes it.
+/// Every output gets the size that the functional overload returns.
 void functional_into(const c10::OperatorHandle& op, torch::jit::Stack* stack);
 
 }  // namespace symprof::kernels

@@ -8,7 +8,7 @@
 namespace symprof::kernels {
 namespace {
 
-/// A package that has defined its operators has defined `one`.
+/// A package that has registered its operators has registered `one`.
 struct Package {
   const char* one;
   std::vector<torch::Library> (*define)();
@@ -28,7 +28,7 @@ struct Definitions {
 };
 
 Definitions& definitions() {
-  static auto* shared = new Definitions;  // Outlives whoever ends with the process.
+  static auto* shared = new Definitions;  // Outlives users that end at process exit.
   return *shared;
 }
 

@@ -1,5 +1,5 @@
-// Operators that Python packages define, for files that were exported with them: shape kernels and
-// gradients in C++, where the package is not loaded.
+// Operators defined by Python packages, for exported files that contain them: shape kernels and
+// gradients in C++, if the package is not loaded.
 #pragma once
 
 #include <torch/library.h>
@@ -8,7 +8,7 @@
 
 namespace symprof::kernels {
 
-/// While it lives, the operators are known, where a package has not defined its own.
+/// While it lives, the operators are registered, unless a package has registered its own.
 class PackageOperators {
  public:
   PackageOperators();
@@ -17,7 +17,7 @@ class PackageOperators {
   PackageOperators& operator=(const PackageOperators&) = delete;
 };
 
-/// Each defines those of one package; the libraries take them back when they go.
+/// Each registers one package's operators; the libraries unregister them when destroyed.
 std::vector<torch::Library> define_transformers_experts();
 std::vector<torch::Library> define_varlen_attention();
 std::vector<torch::Library> define_linear_cross_entropy();

@@ -1,4 +1,4 @@
-// Sequences of several lengths, packed step by step (native/PackedSequence.cpp).
+// Packed sequences (native/PackedSequence.cpp).
 #include <ATen/ATen.h>
 #include <ATen/ops/_pack_padded_sequence_native.h>
 #include <torch/library.h>
@@ -16,7 +16,8 @@ namespace {
 
 using at::Tensor;
 
-// The rows of each step are copied, then joined; how many there are is read from the lengths.
+// Copies the rows of each step, then concatenates them; the number of steps is read from the
+// lengths.
 std::tuple<Tensor, Tensor> pack_padded_sequence(const Tensor& input, const Tensor& lengths,
                                                 bool batch_first) {
   const auto values = meta::known_values(lengths);

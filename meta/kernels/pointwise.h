@@ -1,4 +1,5 @@
-// Elementwise outputs: broadcast sizes and strides as TensorIterator gives them on any device.
+// Outputs of elementwise operators: broadcast sizes and strides as from TensorIterator on any
+// device.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -7,14 +8,14 @@
 
 namespace symprof::kernels {
 
-/// The output of an elementwise operator over `inputs`: broadcast, in the stride order of the
-/// inputs. The dtype is the promoted one unless `dtype` says otherwise.
+/// The output of an elementwise operator over `inputs`: broadcast, in the inputs' stride order,
+/// with the promoted dtype or `dtype` if given.
 at::Tensor pointwise(at::TensorList inputs, std::optional<at::ScalarType> dtype = std::nullopt);
 
-/// Puts that output into `out`, which is resized where its size differs and keeps its dtype.
+/// Writes that output to `out`, which is resized if its size differs and keeps its dtype.
 at::Tensor& pointwise_into(at::TensorList inputs, at::Tensor& out);
 
-/// Gives `out` these sizes (contiguous) where its own differ, as CUDA's `out=` kernels do.
+/// Resizes `out` to `sizes` (contiguous) if its sizes differ, as CUDA's `out=` kernels do.
 at::Tensor& resize_into(at::Tensor& out, at::IntArrayRef sizes);
 
 }  // namespace symprof::kernels

@@ -1,4 +1,4 @@
-// Pooling whose C++ build has no shape kernel (native/cuda/AdaptiveAveragePooling.cu,
+// Pooling operators without a shape kernel in the C++ build (native/cuda/AdaptiveAveragePooling.cu,
 // AdaptiveAveragePooling3d.cu, DilatedMaxPool3d.cu, FractionalMaxPool3d.cu, MaxUnpooling.cu).
 #include <ATen/ATen.h>
 #include <ATen/native/Pool.h>
@@ -14,7 +14,7 @@ using at::IntArrayRef;
 using at::Tensor;
 using Two = std::tuple<Tensor, Tensor>;
 
-// The last `output_size.size()` dimensions replaced.
+// The input's sizes with the last `output_size.size()` dimensions replaced.
 std::vector<int64_t> with_spatial(const Tensor& self, IntArrayRef output_size) {
   const auto spatial = static_cast<int64_t>(output_size.size());
   TORCH_CHECK(self.dim() == spatial + 1 || self.dim() == spatial + 2,
@@ -49,7 +49,7 @@ void check_not_empty(const char* op, const Tensor& self, int64_t spatial) {
                 ", wanted no empty dimension but the batch");
 }
 
-// A list with one entry stands for all three dimensions, an absent stride for the kernel.
+// A list with one entry applies to all three dimensions; an absent stride is the kernel's size.
 int64_t entry(IntArrayRef list, int64_t i) { return list.size() == 1 ? list[0] : list[i]; }
 
 Two max_pool3d(const Tensor& self, IntArrayRef kernel, IntArrayRef stride, IntArrayRef padding,

@@ -1,5 +1,5 @@
-// Simulated quantisation (native/quantized/FakeQuant*.cpp): the rounded values and, for backward,
-// one byte per element that says which values were in range.
+// Simulated quantisation (native/quantized/FakeQuant*.cpp): the rounded values and, for backward, a
+// mask of values in range, one byte per element.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

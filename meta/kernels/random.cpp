@@ -1,4 +1,4 @@
-// Random draws (native/Distributions.cpp): the shape of the parameters.
+// Random draws (native/Distributions.cpp), with the parameters' shape.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

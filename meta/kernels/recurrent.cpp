@@ -25,7 +25,7 @@ struct Layers {
   int64_t output_width() const { return projection != 0 ? projection : hidden; }
 };
 
-// Steps (or packed rows) of the batch: with batch sizes the input is [sum of sizes, width].
+// The steps and batch of an input; packed inputs are [sum of batch sizes, width].
 struct Sequence {
   int64_t length, batch;
   bool packed;
@@ -39,7 +39,7 @@ Sequence sequence_of(const Tensor& input, bool batch_first, IntArrayRef batch_si
                      : Sequence{input.size(0), input.size(1), false};
 }
 
-// Time first in memory, batch first by a transpose.
+// Time-first in memory; batch-first is a transposed view.
 Tensor rows(const Tensor& input, const Sequence& sequence, int64_t width, bool batch_first) {
   if (sequence.packed) return fresh({input.size(0), width}, input);
   const Tensor result = fresh({sequence.length, sequence.batch, width}, input);
@@ -57,12 +57,11 @@ int64_t rounded_up(int64_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// What the forward pass keeps for the backward. cudnnGetRNNTempSpaceSizes has no public formula;
-// this one gives the reserve of all 180 layers in training that PyTorch 2.11 with cuDNN 9.19 ran on
-// an H200 (truth/h200/data/probes.zip, probe-recurrent): for each step, layer and direction the
-// gates, those of a GRU of input and state apart, and the cell of an LSTM; the outputs of all
-// layers but the last, each with a bit for each number where dropout follows. No layer there was
-// packed or had a projection.
+// The reserve that the forward pass keeps for backward. cudnnGetRNNTempSpaceSizes has no public
+// formula; this one matches all 180 training layers that PyTorch 2.11 with cuDNN 9.19 ran on an
+// H200 (truth/h200/data/probes.zip, probe-recurrent): per step, layer and direction the gates (for
+// a GRU separately for input and state) and an LSTM's cell; the outputs of all layers but the last,
+// plus one bit per number if dropout follows. No measured layer was packed or had a projection.
 int64_t reserve_bytes(const Tensor& input, const Sequence& sequence, const Layers& layers) {
   constexpr int64_t beside = 256, bits = 8;
   const int64_t steps = sequence.packed ? input.size(0) : sequence.length * sequence.batch;
@@ -77,7 +76,7 @@ int64_t reserve_bytes(const Tensor& input, const Sequence& sequence, const Layer
   return rounded_up(numbers * static_cast<int64_t>(input.element_size())) + between * mask + beside;
 }
 
-// As nn.RNNBase asks for it (check_hidden_size); the kernel would read what is not there.
+// The check of nn.RNNBase (check_hidden_size); without it the kernel would read out of bounds.
 void check_state(const Tensor& state, IntArrayRef wanted) {
   TORCH_CHECK(state.sizes() == wanted, "Expected hidden size ", wanted, ", got ", state.sizes());
 }
@@ -107,8 +106,8 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn(
                       weights[0])};
 }
 
-// Views of one flat buffer. Without biases, which cuDNN's buffer has all the same, they are copied
-// out of it (_cudnn_rnn_backward_weight in native/cudnn/RNN.cpp).
+// Views of one flat buffer. Without biases, for which cuDNN's buffer has space all the same, they
+// are copied out of it (_cudnn_rnn_backward_weight in native/cudnn/RNN.cpp).
 std::vector<Tensor> weight_gradients(TensorList weights, bool has_biases) {
   std::vector<Tensor> gradients;
   if (!has_biases) {

@@ -20,8 +20,8 @@ struct FlatWeights {
   std::vector<Tensor> parts;
 };
 
-// copy_weights_to_flat_buf_views (native/cudnn/RNN.cpp): zeros, and a column of them for each
-// weight, which autograd sees as a tensor of its own.
+// copy_weights_to_flat_buf_views (native/cudnn/RNN.cpp): a buffer of zeros with a column view per
+// weight, each of which autograd treats as a separate tensor.
 FlatWeights flatten(TensorList weights, int64_t absent_biases) {
   int64_t total = absent_biases;
   for (const Tensor& weight : weights) total += weight.numel();
@@ -58,7 +58,7 @@ std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor> cudnn_rnn_under_autocast(
   if (is_cast(has_buffer ? *weight_buffer : weights[0]))
     flat = flatten(weights, absent_biases(static_cast<Cell>(mode), per_layer, hidden,
                                           layers * (bidirectional + 1)));
-  // In the order in which PyTorch's compiler evaluates the arguments: the last one first.
+  // In the order in which PyTorch's compiler evaluates the arguments: last to first.
   const optional<Tensor> half_cx = at::autocast::cached_cast(at::kHalf, cx, c10::kCUDA);
   const Tensor half_hx = at::autocast::cached_cast(at::kHalf, hx, c10::kCUDA);
   const Tensor half_input = at::autocast::cached_cast(at::kHalf, input, c10::kCUDA);

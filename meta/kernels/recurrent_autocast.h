@@ -1,4 +1,4 @@
-// What autocast does to cuDNN's recurrent layers, which a build of LibTorch without cuDNN lacks.
+// Autocast for cuDNN's recurrent layers, which a LibTorch build without cuDNN lacks.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,7 @@
 namespace symprof::kernels {
 
 /// The wrapper of `_cudnn_rnn` at the key Autocast (ATen/cudnn/AutocastRNN.cpp): half precision,
-/// whatever dtype autocast has, with all weights copied into one buffer.
+/// regardless of autocast's dtype, with all weights copied into one buffer.
 std::tuple<at::Tensor, at::Tensor, at::Tensor, at::Tensor, at::Tensor> cudnn_rnn_under_autocast(
     const at::Tensor& input, at::TensorList weights, int64_t per_layer,
     const std::optional<at::Tensor>& weight_buffer, const at::Tensor& hx,

@@ -23,14 +23,14 @@ struct Options {
 };
 
 struct State {
-  Tensor hidden, cell;  // `cell` is undefined but for an LSTM.
+  Tensor hidden, cell;  // `cell` is defined only for an LSTM.
 };
 
 struct Result {
   Tensor output, hidden, cell;
 };
 
-// A vector over the memory of a weight: nothing is made.
+// A vector view of a weight's memory, without an allocation.
 Tensor over_memory_of(const Tensor& weight, int64_t elements, DType dtype) {
   TensorSpec spec = meta::spec_of(weight);
   spec.dtype = dtype;
@@ -39,9 +39,9 @@ Tensor over_memory_of(const Tensor& weight, int64_t elements, DType dtype) {
   return meta::make_fake_in(weight, spec);
 }
 
-// What cuDNN reads, over the memory of the first weight: flatten_parameters
-// (torch/nn/modules/rnn.py) has put all weights into one buffer. In bfloat16
-// it leaves them apart (torch.backends.cudnn.is_acceptable), and each call makes a buffer.
+// cuDNN's weight buffer, as a view of the first weight's memory: flatten_parameters
+// (torch/nn/modules/rnn.py) has put all weights into one buffer. In bfloat16 it does not
+// (torch.backends.cudnn.is_acceptable), and each call creates a buffer.
 std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t hidden,
                                   const Options& options) {
   if (weights[0].scalar_type() == at::kBFloat16) return std::nullopt;
@@ -51,15 +51,15 @@ std::optional<Tensor> flat_buffer(TensorList weights, int64_t per_layer, int64_t
   return over_memory_of(weights[0], elements, meta::spec_of(weights[0]).dtype);
 }
 
-// cuDNN's state of dropout, which the first layer that has dropout makes and all share
-// (get_dropout_state in native/cudnn/RNN.cpp). The device decides its bytes, so that it has none
-// here, over memory that is there: costs count it where they see it (profile/cost/scratch/rnn.cpp).
+// cuDNN's dropout state, created by the first layer with dropout and shared by all
+// (get_dropout_state in native/cudnn/RNN.cpp). Its size depends on the device, so it has no bytes
+// here and views existing memory; profile/cost/scratch/rnn.cpp counts it.
 std::optional<Tensor> dropout_state(TensorList weights, const Options& options) {
   if (options.dropout == 0 || !options.train) return std::nullopt;
   return over_memory_of(weights[0], 0, DType::uint8);
 }
 
-// A projected LSTM has a hidden state narrower than its cell state, and one weight more per layer.
+// A projected LSTM has a hidden state narrower than its cell state, and one more weight per layer.
 Result run(const Tensor& input, const State& state, TensorList weights, const Options& options,
            at::IntArrayRef batch_sizes) {
   const int64_t state_width = state.hidden.size(2);
@@ -75,7 +75,7 @@ Result run(const Tensor& input, const State& state, TensorList weights, const Op
   return {output, hy, cy};
 }
 
-// Packed sequences carry the rows per time step in a CPU tensor, which has data.
+// Packed sequences have the rows per time step in a real CPU tensor.
 std::vector<int64_t> sizes_of(const Tensor& batch_sizes) {
   const Tensor flat = batch_sizes.contiguous();
   return {flat.const_data_ptr<int64_t>(), flat.const_data_ptr<int64_t>() + flat.numel()};
@@ -116,7 +116,7 @@ void packed_layer(Tensor& output, Tensor& hy, const Tensor& input, const Tensor&
   std::tie(output, hy) = std::tie(result.output, result.hidden);
 }
 
-// Instead of the kernel of a CUDA library that is loaded, which stays for everybody else.
+// Replaces the kernel of a loaded CUDA library, which is still called outside of simulations.
 template <auto& stub, auto simulated>
 struct Instead;
 template <auto& stub, typename... Arguments, void (*simulated)(Arguments...)>
@@ -126,7 +126,7 @@ struct Instead<stub, simulated> {
   static void call(Arguments... arguments) {
     (meta::is_simulating() ? simulated : real)(arguments...);
   }
-  // DispatchStub has no question for its pointer; its one member does.
+  // DispatchStub has no accessor for its kernel pointer; its only member has.
   static void install() {
     static_assert(sizeof(stub) == sizeof(at::native::DispatchStubImpl));
     real = reinterpret_cast<decltype(real)>(

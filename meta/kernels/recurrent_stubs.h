@@ -1,5 +1,5 @@
-// The way from at::lstm, at::gru, at::rnn_* to cuDNN's fused layers, which a CPU build leaves open,
-// and a CUDA build asks a device about.
+// Dispatch from at::lstm, at::gru, at::rnn_* to cuDNN's fused layers: missing in a CPU build, and
+// dependent on a device in a CUDA build.
 #pragma once
 
 namespace symprof::kernels {

@@ -52,7 +52,7 @@ Tensor nansum(const Tensor& self, OptionalIntArrayRef dims, bool keepdim,
   return fresh(reduced_sizes(self, dims, keepdim), self, accumulated(self, dtype));
 }
 
-// The spread of complex numbers is real.
+// The standard deviation of complex numbers is real.
 Tensor spread(const Tensor& self, OptionalIntArrayRef dims, const optional<Scalar>&, bool keepdim) {
   return fresh(reduced_sizes(self, dims, keepdim), self, c10::toRealValueType(self.scalar_type()));
 }
@@ -93,19 +93,19 @@ Tensor count_nonzero(const Tensor& self, at::IntArrayRef dims) {
 }
 
 Tensor cumulative_log_sum(const Tensor& self, int64_t dim) {
-  at::maybe_wrap_dim(dim, self.dim());  // Throws where there is no such dimension.
+  at::maybe_wrap_dim(dim, self.dim());  // Throws for an invalid dimension.
   return contiguous_like(self);
 }
 
-// Writes into tensors that its caller made.
+// Writes to tensors allocated by its caller.
 void cumulative_extremum(const Tensor&, Tensor&, Tensor&, int64_t) {}
 
 Tensor histogram_counts(const Tensor& self, int64_t bins, const Scalar&, const Scalar&) {
   return fresh({bins}, self);
 }
 
-// Rows of `data` along `axis` become one row for each segment; segments are given by their lengths
-// or by where they begin and end (native/SegmentReduce.cpp).
+// Reduces rows of `data` along `axis` to one row per segment; segments are given by lengths or by
+// offsets (native/SegmentReduce.cpp).
 Tensor segment_reduce(const Tensor& data, c10::string_view, const optional<Tensor>& lengths,
                       const optional<Tensor>&, const optional<Tensor>& offsets, int64_t axis, bool,
                       const optional<Scalar>&) {

@@ -1,4 +1,4 @@
-// Operators that have no meaning on tensors without storage, and what helps instead.
+// Operators that cannot run on tensors without storage, with advice.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -10,11 +10,11 @@
 
 namespace {
 
-// `_fused_rms_norm`, `silu_backward` and `mish_backward` are the composite operators that a CUDA
-// build overrides (native_functions.yaml: CUDA beside CompositeImplicitAutograd). Where no CUDA
-// kernel is registered, the dispatcher resolves AutogradCUDA to the composite one, and its parts
-// run instead of one call. Registering anything at CUDA restores the call; it never arrives there,
-// because fake tensors are answered above the CUDA key.
+// `_fused_rms_norm`, `silu_backward` and `mish_backward` are composite operators that a CUDA build
+// overrides (native_functions.yaml: CUDA beside CompositeImplicitAutograd). Without a registered
+// CUDA kernel, the dispatcher resolves AutogradCUDA to the composite kernel, and its parts run
+// instead of one call. Registering any kernel at CUDA restores the call; the kernel is never
+// reached, because fake tensors are handled above the CUDA key.
 void no_cuda_kernel(const c10::OperatorHandle& op, torch::jit::Stack*) {
   TORCH_CHECK(false, op.operator_name(), ": found a CUDA tensor with storage, wanted a fake one; ",
               "this build of LibTorch has no CUDA kernels");
@@ -34,7 +34,7 @@ TORCH_LIBRARY_IMPL(aten, Fake, library) {
 TORCH_LIBRARY_IMPL(aten, AutogradCUDA, library) { symprof::kernels::register_composites(library); }
 
 TORCH_LIBRARY_IMPL(aten, CUDA, library) {
-  // Where LibTorch's own CUDA kernels are loaded, they stay.
+  // LibTorch's own CUDA kernels, if loaded, are kept.
   const auto is_missing = [](const char* name) {
     if (symprof::meta::has_cuda_kernels()) return false;
     const auto op = c10::Dispatcher::singleton().findSchema({std::string("aten::") + name, ""});
@@ -49,7 +49,7 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   symprof::kernels::install_recurrent_stubs();
 }
 
-// LibTorch's CUDA library has its own, which asks cuDNN.
+// LibTorch's CUDA library has its own kernel, which queries cuDNN.
 TORCH_LIBRARY_IMPL(aten, Autocast, library) {
   if (symprof::meta::has_cuda_kernels())
     return symprof::meta::add_detour({"_cudnn_rnn", c10::DispatchKey::Autocast,

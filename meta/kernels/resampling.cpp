@@ -72,7 +72,7 @@ Tensor unfold_backward(const Tensor& grad, IntArrayRef input_sizes, int64_t, int
   return fresh(input_sizes, grad);
 }
 
-// A point of the input for each of the output (native/cudnn/AffineGridGenerator.cpp).
+// One input point per output point (native/cudnn/AffineGridGenerator.cpp).
 Tensor affine_grid(const Tensor& theta, int64_t count, int64_t, int64_t height, int64_t width) {
   return fresh({count, height, width, 2}, theta);
 }

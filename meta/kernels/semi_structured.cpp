@@ -1,4 +1,4 @@
-// Matrices with two of four elements kept (2:4 sparsity), packed for CUTLASS or cuSPARSELt
+// Matrices with 2:4 sparsity, packed for CUTLASS or cuSPARSELt
 // (native/sparse/cuda/SparseSemiStructured{Tile.cu,Apply.cu,ApplyDense.cu,Ops.cu,Linear.cu},
 // cuSPARSELtOps.cpp).
 #include <ATen/ATen.h>
@@ -19,7 +19,7 @@ using std::optional;
 using Two = std::tuple<Tensor, Tensor>;
 using Five = std::tuple<Tensor, Tensor, Tensor, Tensor, Tensor>;
 
-// A warp packs 32 x 64 elements, each of its threads 8 x 8 (SparseSemiStructuredPack.h).
+// A warp packs 32 x 64 elements, each thread 8 x 8 (SparseSemiStructuredPack.h).
 constexpr int64_t warp_rows = 32, warp_columns = 64, thread_side = 8, bytes_of_masks = 8;
 
 int64_t divide_up(int64_t value, int64_t divisor) { return (value + divisor - 1) / divisor; }
@@ -35,14 +35,14 @@ Tensor packed_values(int64_t rows, int64_t columns, const Tensor& like) {
   return fresh({round_up(rows, warp_rows), divide_up(round_up(columns, warp_columns), 2)}, like);
 }
 
-/// MetadataCutlass: the values, and a bit for each element in an order of the hardware's.
+/// MetadataCutlass: the values, and one bit per element in the hardware's order.
 Two packed_for_cutlass(int64_t rows, int64_t columns, const Tensor& like) {
   const int64_t x = round_up(rows, warp_rows), y = round_up(columns, warp_columns);
   const Tensor places = fresh({x * y / 16}, like, at::kShort).view({y / 32, x, 2});
   return {packed_values(rows, columns, like), places.permute({1, 2, 0})};
 }
 
-/// MetadataCuSparseLt: both in one block.
+/// MetadataCuSparseLt: values and metadata in one block.
 Two packed_for_cusparselt(int64_t rows, int64_t columns, const Tensor& like) {
   TORCH_CHECK(rows % 128 == 0 && columns % 128 == 0, "_sparse_semi_structured_tile: found [", rows,
               ", ", columns, "], wanted multiples of 128");
@@ -75,7 +75,7 @@ Tensor apply_dense(const Tensor& input, const Tensor&) {
   return contiguous_like(input);
 }
 
-/// One 16-bit number says which elements of 16 are kept, and one of 32 bits of 32 of one byte.
+/// Metadata: a 16-bit number per 16 elements; for 1-byte elements a 32-bit number per 32 elements.
 Two compressed(const Tensor& dense) {
   TORCH_CHECK(dense.dim() == 2, "_to_sparse_semi_structured: found ", dense.dim(),
               " dimensions, wanted a matrix");
@@ -111,7 +111,7 @@ Tensor linear(const Tensor& input, const Tensor& weight, const Tensor&, const op
   return fresh({weight.size(0), input.size(0)}, input, dtype).t();
 }
 
-/// Half of the elements, and where they were: 9 of 16 parts, of one byte 10.
+/// Half of the elements and their positions: 9/16 of the size, 10/16 for 1-byte elements.
 Tensor compressed_for_cusparselt(const Tensor& dense) {
   TORCH_CHECK(dense.dim() == 2, "_cslt_compress: found ", dense.dim(),
               " dimensions, wanted a matrix");

@@ -1,5 +1,5 @@
-// Batch norm over several processes: each computes its statistics, gathers those of all, and
-// normalises (native/cuda/Normalization.cu, Normalization.cuh). Channels are dimension 1.
+// Synchronized batch norm over several processes: each computes its statistics, gathers all of
+// them, and normalises (native/cuda/Normalization.cu, Normalization.cuh). Channels are dimension 1.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -25,7 +25,7 @@ Two statistics(const Tensor& input, double) {
   return {fresh({input.size(1)}, input, dtype), fresh({input.size(1)}, input, dtype)};
 }
 
-// Means and inverse deviations [processes, C] of all processes become one pair.
+// Combines the means and inverse deviations [processes, C] of all processes into one pair.
 Two gathered(const Tensor& mean) {
   const auto dtype = statistics_dtype(mean);
   return {fresh({mean.size(1)}, mean, dtype), fresh({mean.size(1)}, mean, dtype)};

@@ -1,5 +1,5 @@
-// Operators of the package torchvision: regions of feature maps, boxes, convolutions with offsets
-// (torchvision/csrc/ops/: cuda/, autograd/). Its Python has shape functions of the same shapes.
+// Operators of the package torchvision: region pooling, NMS, deformable convolution
+// (torchvision/csrc/ops/: cuda/, autograd/). Its Python shape functions give the same shapes.
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -25,7 +25,7 @@ void check_regions(const Tensor& input, const Tensor& regions, const char* op) {
               "], wanted images and [regions, 5]");
 }
 
-/// Of boxes [n, 4] those that stay, at most all.
+/// The indices of the kept boxes of [n, 4], at most n.
 Tensor nms(const Tensor& boxes, const Tensor& scores, double) {
   TORCH_CHECK(boxes.dim() == 2 && boxes.size(1) == 4 && scores.dim() == 1 &&
                   scores.size(0) == boxes.size(0),
@@ -49,7 +49,7 @@ Tensor roi_align_backward(const Tensor& grad, const Tensor&, double, int64_t, in
   return fresh({n, channels, height, width}, grad);
 }
 
-/// Beside each maximum, which element it was.
+/// Returns the maxima and the index of each.
 Two roi_pool(const Tensor& input, const Tensor& regions, double, int64_t height, int64_t width) {
   check_regions(input, regions, "roi_pool");
   const Tensor output = of_regions(input, regions, height, width);
@@ -61,7 +61,7 @@ Tensor region_backward(const Tensor& grad, const Tensor&, const Tensor&, double,
   return fresh({n, channels, height, width}, grad);
 }
 
-/// Each bin has channels of its own; beside the output, which.
+/// Each bin has its own channels; returns the output and the channel of each element.
 Two position_sensitive(const Tensor& input, const Tensor& regions, int64_t height, int64_t width) {
   check_regions(input, regions, "ps_roi");
   TORCH_CHECK(height * width > 0 && input.size(1) % (height * width) == 0, "ps_roi: found ",

@@ -16,7 +16,7 @@ using Context = torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 using Values = std::vector<c10::IValue>;
 
-/// What the operator "torchvision::" and `name` gives.
+/// Calls the operator "torchvision::" + `name`.
 Tensors call(const std::string& name, const Values& arguments) {
   torch::jit::Stack stack = arguments;
   c10::Dispatcher::singleton()
@@ -27,7 +27,7 @@ Tensors call(const std::string& name, const Values& arguments) {
   return made;
 }
 
-/// Numbers of a call, for its backward.
+/// Saves a call's numbers for backward.
 void keep(Context& context, const Values& numbers) {
   for (std::size_t i = 0; i < numbers.size(); ++i)
     context.saved_data[std::to_string(i)] = numbers[i];
@@ -40,10 +40,10 @@ Values kept(Context& context) {
   return numbers;
 }
 
-/// Numbers of each operator that stand before the sizes of the image in its backward.
+/// The count of an operator's numbers before the image sizes in its backward.
 std::size_t numbers_before_image(const std::string& op) { return op == "ps_roi_align" ? 4 : 3; }
 
-/// (input, rois, numbers…): the regions are saved, and what the operator gives beside its output.
+/// (input, rois, numbers…): saves the regions and the operator's extra outputs.
 struct Regions : torch::autograd::Function<Regions> {
   static Tensors forward(Context* context, const Tensor& input, const Tensor& regions,
                          const std::string& op, const Values& numbers) {
@@ -77,7 +77,7 @@ struct Regions : torch::autograd::Function<Regions> {
   }
 };
 
-/// (input, weight, offset, mask, bias, numbers…): all tensors are saved.
+/// (input, weight, offset, mask, bias, numbers…): saves all tensors.
 struct Deformed : torch::autograd::Function<Deformed> {
   static Tensor forward(Context* context, const Tensor& input, const Tensor& weight,
                         const Tensor& offset, const Tensor& mask, const Tensor& bias,
@@ -101,7 +101,7 @@ struct Deformed : torch::autograd::Function<Deformed> {
   }
 };
 
-/// Takes the arguments of a call off the stack.
+/// Pops a call's arguments from the stack.
 Values take(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto count = static_cast<std::ptrdiff_t>(op.schema().arguments().size());
   Values arguments(stack->end() - count, stack->end());

@@ -1,5 +1,5 @@
-// Gradients of torchvision's operators, as its autograd/ computes them: what is saved for backward,
-// and which operator runs there.
+// Gradients of torchvision's operators, as in its autograd/: the tensors saved for backward and the
+// backward operators.
 #pragma once
 
 namespace torch {

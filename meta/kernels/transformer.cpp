@@ -1,5 +1,5 @@
-// Kernels of the fast path of nn.MultiheadAttention (native/transformers/cuda/attention.cu); what
-// calls them is in transformer_layers.cpp.
+// Kernels of nn.MultiheadAttention's fast path (native/transformers/cuda/attention.cu); their
+// callers are in transformer_layers.cpp.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 

@@ -1,7 +1,7 @@
-// What nn.MultiheadAttention and nn.TransformerEncoderLayer call in evaluation. Each is one
-// operator for autograd and for Python, and its CUDA kernel is a function that makes other calls:
-// it makes the same ones here, so that each is counted for itself and its results live as long as
-// there.
+// Fused operators of nn.MultiheadAttention and nn.TransformerEncoderLayer in evaluation. Each is
+// one operator for autograd and Python, and its CUDA kernel is a function that makes other calls:
+// the same calls are made here, so that each is counted separately and its results have the same
+// lifetimes.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -48,7 +48,7 @@ Tensor split_heads(const Tensor& x, int64_t heads) {
   return x.view({x.size(0), -1, heads, x.size(2) / heads}).transpose(1, 2);
 }
 
-// Before the projection PyTorch asks, with views of the input, whether a fused kernel runs.
+// Before the projection PyTorch checks, with views of the input, if a fused kernel runs.
 bool takes_fused_kernel(const Tensor& query, const Projections& of) {
   const Tensor q = split_heads(query, of.heads), k = split_heads(query, of.heads),
                v = split_heads(query, of.heads);
@@ -68,7 +68,7 @@ Tensor fused_attention(const Tensor& query, const Projections& of) {
   return at::linear(joined, of.out_weight, of.out_bias);
 }
 
-// qkv_projection (native/transformers/attention.cpp); the biases come later.
+// qkv_projection (native/transformers/attention.cpp); the biases are added later.
 Tensor project(const Tensor& query, const Tensor& key, const Tensor& value, const Projections& of) {
   if (query.is_same(key) && key.is_same(value)) return at::matmul(query, of.in_weight.t());
   if (key.is_same(value)) {
@@ -86,14 +86,14 @@ Tensor merge_heads(const Tensor& x) {
   return x.view({x.size(0) * x.size(1), x.size(2), x.size(3)});
 }
 
-// transform0213_gemm_nt_bias: [B, H, T, D] to [B, T, H·D], and projected.
+// transform0213_gemm_nt_bias: [B, H, T, D] to [B, T, H·D], then the output projection.
 Tensor project_back(const Tensor& mixed, const Projections& of) {
   const Tensor joined = mixed.permute({0, 2, 1, 3}).contiguous();
   const Tensor rows = at::linear(joined.view({-1, of.width}), of.out_weight, of.out_bias);
   return rows.view({joined.size(0), joined.size(1), of.width});
 }
 
-// masked_softmax: with a mask into a tensor of its own, else in place.
+// masked_softmax: into a new tensor with a mask, else in place.
 Tensor probabilities(Tensor scores, optional<Tensor> mask, optional<int64_t> mask_type) {
   if (!mask) return at::_softmax_out(scores, scores, 3, false);
   if (mask->scalar_type() != at::kBool) mask = mask->to(at::kBool);
@@ -119,7 +119,7 @@ std::tuple<Tensor, Tensor> native_multi_head(const Tensor& query, const Tensor& 
   projected = Tensor();
   Tensor scores = at::bmm(merge_heads(q), merge_heads(k).transpose(1, 2));
   scores = probabilities(scores.view({q.size(0), heads, q.size(2), q.size(2)}), mask, mask_type);
-  Tensor mixed = merge_heads(q);  // The query's memory, which nothing needs any more.
+  Tensor mixed = merge_heads(q);  // Reuses the query's memory, which is not needed any more.
   at::bmm_out(mixed, merge_heads(scores), merge_heads(v));
   if (!need_weights) scores = Tensor();
   const Tensor result = project_back(mixed.view(q.sizes()), of);

@@ -1,5 +1,5 @@
-// The operators that the package transformers defines for products of experts and writes into a
-// .pt2 where it does not take aten::_grouped_mm: an export in another dtype than bf16
+// Operators that the package transformers defines for grouped expert products and writes into a
+// .pt2 if it cannot use aten::_grouped_mm: an export in another dtype than bf16
 // (transformers/integrations/moe.py: _can_use_grouped_mm, _grouped_mm_fallback).
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
@@ -16,7 +16,8 @@ namespace {
 
 using at::Tensor;
 
-/// Rows of `input` [S, K], sorted by expert, meet the matrix of theirs in `weight` [E, K, N].
+/// Multiplies rows of `input` [S, K], sorted by expert, by their expert's matrix in `weight` [E, K,
+/// N].
 Tensor product(const Tensor& input, const Tensor& weight, const Tensor& ends) {
   TORCH_CHECK(input.dim() == 2 && weight.dim() == 3 && ends.dim() == 1 &&
                   input.size(1) == weight.size(1) && ends.size(0) == weight.size(0),
@@ -35,7 +36,8 @@ auto typed_operator(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Kernel>();
 }
 
-/// Both gradients are computed, whichever are asked for; the ends are kept and not saved.
+/// Computes both gradients, even if only one is needed; the ends are kept outside of the saved
+/// tensors.
 struct Product : torch::autograd::Function<Product> {
   static Tensor forward(torch::autograd::AutogradContext* context, const Tensor& input,
                         const Tensor& weight, const Tensor& ends) {

@@ -1,4 +1,4 @@
-// Unbacked sizes: those that only data could tell, for kernels of tensors that have none.
+// Unbacked (data-dependent) sizes in kernels for tensors without data.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace symprof::kernels {
 
-/// The size that stands for one that `op` would count in its data: `known` where the values are,
-/// else what the observer of the current mode gives, or the upper bound `most` if it takes that.
-/// Throws Error when it does neither.
+/// The size that `op` would count in its data: `known` if the values are known, else the size given
+/// by the current mode's observer, or the upper bound `most` if the observer takes it. Throws Error
+/// otherwise.
 std::int64_t unbacked_size(const char* op, std::optional<std::int64_t> most,
                            std::optional<std::int64_t> known = std::nullopt);
 

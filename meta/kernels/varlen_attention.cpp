@@ -1,5 +1,5 @@
-// torch.nn.attention.varlen: attention over sequences of several lengths, one after the other. Its
-// operators are PyTorch's own, defined in Python (torch/nn/attention/varlen.py).
+// torch.nn.attention.varlen: attention over packed sequences of different lengths. Its operators
+// are defined in PyTorch's Python code (torch/nn/attention/varlen.py).
 #include <ATen/ATen.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/library.h>
@@ -18,7 +18,7 @@ using at::Tensor;
 using std::optional;
 using Three = std::tuple<Tensor, Tensor, Tensor>;
 
-/// query [total, heads, width]; the statistics are [heads, total].
+/// query [total, heads, width]; statistics [heads, total].
 Three attention(const Tensor& query, const Tensor&, const Tensor&, const Tensor&,
                 const optional<Tensor>&, int64_t, int64_t, bool, optional<double>,
                 OptionalIntArrayRef, bool, const optional<Tensor>&, const optional<Tensor>&,
@@ -47,7 +47,7 @@ auto typed_operator(const char* name) {
   return c10::Dispatcher::singleton().findSchemaOrThrow(name, "").typed<Kernel>();
 }
 
-/// What has no gradient.
+/// The arguments without gradients.
 struct Rest {
   optional<Tensor> key_ends;
   int64_t longest_query, longest_key;

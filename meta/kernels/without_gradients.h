@@ -1,4 +1,4 @@
-// For kernels that stand below autograd and make calls of their own.
+// For kernels below autograd that make other calls.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>
@@ -7,7 +7,7 @@
 
 namespace symprof::kernels {
 
-/// Composite operators are taken apart at the keys of autograd, which has no part in these calls.
+/// Enables autograd's keys, where composite operators are decomposed, without recording gradients.
 class WithoutGradients {
   at::NoGradGuard no_grad_;
   c10::impl::LocalDispatchKeySet keys_ = c10::impl::tls_local_dispatch_key_set();

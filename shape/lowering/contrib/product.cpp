@@ -10,8 +10,9 @@
 namespace symprof::lowering {
 namespace {
 
-/// Transposes for transBatch: dimensions 0 … rank - 2 rotate left by one, so that the first becomes
-/// the last of them (onnxruntime, providers/cpu/math/matmul_helper.h).
+/// Transposes `x`. `batch` (transBatch): dimensions 0 … rank - 2 rotate left by one, so that the
+/// first becomes the last of them (onnxruntime, providers/cpu/math/matmul_helper.h). `matrix`: the
+/// last two are swapped.
 at::Tensor turned(const OnnxCall& call, at::Tensor x, bool batch, bool matrix) {
   if (x.dim() < 2) return x;
   if (batch) {
