@@ -1,4 +1,4 @@
-// Which modules of a graph run again in backward, and what each of them keeps for it.
+// The modules of a graph that are recomputed in backward, and the activations that each keeps.
 //
 // Public header.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace symprof {
 
-/// A call of a region whose outputs are kept: the `index`-th one of its operator, from 0, as a
+/// A call of a region whose outputs are kept: the `index`-th call of its operator, from 0, as a
 /// policy of torch.utils.checkpoint counts them.
 struct KeptCall {
   std::string op;  ///< "aten::addmm"
@@ -21,24 +21,24 @@ struct KeptCall {
 
 /// "aten::addmm#0"
 std::string to_string(const KeptCall& call);
-/// Throws Error where `text` is not what to_string() writes.
+/// The inverse of to_string(). Throws Error for any other text.
 KeptCall parse_kept_call(const std::string& text);
 
-/// Modules that run again in backward as one, from the first node of the first to the last of the
-/// last. Of a single module, each of its calls is a region.
+/// Modules that are recomputed as one segment, from the first node of the first to the last node of
+/// the last. For a single module, each of its calls is a region.
 struct CheckpointRegion {
   std::vector<std::string> modules;
-  std::vector<KeptCall> kept;  ///< Besides its inputs.
+  std::vector<KeptCall> kept;  ///< In addition to its inputs.
 
   bool operator==(const CheckpointRegion&) const = default;
 };
 
-/// All other modules keep what autograd saves.
+/// All other modules keep the tensors that autograd saves.
 struct CheckpointPlan {
   std::vector<CheckpointRegion> regions;
-  /// Modules that do not run again, and whose saved tensors wait in host memory.
+  /// Modules that are not recomputed and whose saved tensors are offloaded to host memory.
   std::vector<std::string> offloaded;
-  std::string path;  ///< The file that it was read from; empty where there is none.
+  std::string path;  ///< The file that the plan was read from; empty if there is none.
 
   bool is_empty() const { return regions.empty() && offloaded.empty(); }
   bool operator==(const CheckpointPlan&) const = default;

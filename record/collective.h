@@ -1,5 +1,5 @@
-// What the ranks of a step send each other, as plain data: which collective, over which dimension
-// of the mesh, how many bytes, when, for which node.
+// The collectives between the ranks of a step, as plain data: operator, mesh dimension, bytes,
+// position in the step, and node.
 //
 // Public header.
 #pragma once
@@ -22,17 +22,18 @@ enum class CollectiveOperator : std::uint8_t {
   receive,
 };
 
-/// The dimension of the mesh whose ranks take part; also the engine that asks for it.
+/// The mesh dimension of the participating ranks; also the engine that issues the collective.
 enum class MeshDimension : std::uint8_t {
-  data,      ///< DDP, and HSDP's copies.
+  data,      ///< DDP, and HSDP's replicas.
   shard,     ///< FSDP2, and HSDP's shards.
   tensor,    ///< Tensor and sequence parallelism.
   pipeline,  ///< Stages.
   expert,    ///< Expert parallelism, over the ranks of shard or data.
 };
 
-/// The CUDA stream of PyTorch's engine on which it waits for its turn; each has an order of its
-/// own. Blocks of an allocator's pool belong to the stream that was current when they were taken.
+/// The CUDA stream of PyTorch's engine in which the collective is queued; each stream has its own
+/// order. A block of the allocator's pool belongs to the stream that was current when it was
+/// allocated.
 enum class CommStream : std::uint8_t {
   compute,
   all_gather_copy_in,
@@ -46,27 +47,27 @@ enum class CommStream : std::uint8_t {
 struct Collective {
   CollectiveOperator op = CollectiveOperator::all_reduce;
   MeshDimension dimension = MeshDimension::data;
-  std::int64_t group_size = 1;    ///< Ranks that take part; 2 for send and receive.
-  std::int64_t input_bytes = 0;   ///< What this rank gives; 0 for receive.
-  std::int64_t output_bytes = 0;  ///< What this rank gets; 0 for send.
+  std::int64_t group_size = 1;    ///< Participating ranks; 2 for send and receive.
+  std::int64_t input_bytes = 0;   ///< Bytes that this rank sends; 0 for receive.
+  std::int64_t output_bytes = 0;  ///< Bytes that this rank receives; 0 for send.
   Phase phase = Phase::forward;
-  NodeId node = none;  ///< For whose sake: the node of the recording, none for the whole step.
-  CallId call = none;  ///< Its own call in the recording of the rank's step.
-  /// Calls from this one on need its result; calls.size(): nothing but the next step does.
+  NodeId node = none;  ///< The node that needs it; none for the whole step.
+  CallId call = none;  ///< Its call in the recording of the rank's step.
+  /// The first call that needs its result; calls.size(): only the next step does.
   CallId needed_by = none;
   CommStream stream = CommStream::compute;
 
-  /// The larger of the two: what NCCL's formulas call the message (nccl-tests, PERFORMANCE.md).
+  /// The larger of the two: the message size in NCCL's formulas (nccl-tests, PERFORMANCE.md).
   std::int64_t bytes() const { return input_bytes > output_bytes ? input_bytes : output_bytes; }
 };
 
-/// As reports print it: "shard".
+/// The name in reports: "shard".
 constexpr std::string_view name_of(MeshDimension dimension) {
   constexpr std::string_view names[] = {"data", "shard", "tensor", "pipeline", "expert"};
   return names[static_cast<std::size_t>(dimension)];
 }
 
-/// As reports print it: "all_gather".
+/// The name in reports: "all_gather".
 constexpr std::string_view name_of(CollectiveOperator op) {
   switch (op) {
     case CollectiveOperator::all_gather:

@@ -1,4 +1,4 @@
-// How the parts of a recorded step refer to each other, and the phases of a step.
+// Ids of the parts of a recorded step, and the phases of a step.
 //
 // Public header.
 #pragma once
@@ -16,11 +16,11 @@ enum class Phase : std::uint8_t {
   forward,
   loss,
   backward,
-  recompute,  ///< Forward again inside backward: what checkpointing did not keep.
+  recompute,  ///< Forward recomputed inside backward: activations that checkpointing did not keep.
   optimizer,
 };
 
-/// Whether autograd's engine is running.
+/// True if autograd's engine is running.
 constexpr bool is_in_backward(Phase phase) {
   return phase == Phase::backward || phase == Phase::recompute;
 }

@@ -1,4 +1,4 @@
-// How long the values of a graph live.
+// Lifetimes of a graph's values.
 //
 // Public header.
 #pragma once
@@ -12,14 +12,15 @@ enum class Lifetimes : std::uint8_t {
   last_use,  ///< Until the last node that uses it has run, as in the code that torch.fx generates.
 };
 
-/// Why a file cannot tell when Python lets go of a value.
+/// The reason why a file does not show when Python releases a value.
 enum class LifetimeDoubt : std::uint8_t {
-  none,          ///< It tells.
-  function,      ///< A function made or was given it whose lines are not in the file.
-  container,     ///< A call gave more than the file has results: the rest may hold it.
-  no_lines,      ///< The file has no lines of Python for it.
-  unregistered,  ///< A constructor made it for an attribute, which no file has: it lives always.
-  unread,        ///< Constructors were not read, and so small a step may have more of such tensors.
+  none,          ///< The file shows it.
+  function,      ///< A function without source lines in the file created or received it.
+  container,     ///< A call returned more than the results in the file: the others may hold it.
+  no_lines,      ///< The file has no Python lines for it.
+  unregistered,  ///< A constructor stored it in an attribute, which no file has: it is never
+                 ///< released.
+  unread,        ///< Constructors were not read, and a step this small may have more such tensors.
 };
 
 }  // namespace symprof

@@ -15,7 +15,7 @@ inline std::string_view path_prefix(std::string_view path, int depth) {
   return depth == 0 ? std::string_view() : path.substr(0, end);
 }
 
-/// A pattern for the modules whose paths differ in numbers alone: "encoder.layers.*.fc" for
+/// A pattern for modules whose paths differ only in numbers: "encoder.layers.*.fc" for
 /// "encoder.layers.11.fc".
 std::string without_numbers(std::string_view path);
 

@@ -1,4 +1,4 @@
-// What the optimizers of torch.optim keep for each parameter, and make in their first update.
+// States that torch.optim's optimizers keep for each parameter and create in their first update.
 #pragma once
 
 #include <array>
@@ -11,23 +11,23 @@
 namespace symprof {
 
 struct OptimizerStates {
-  /// As large as the parameter, and zero at first.
+  /// A state of the parameter's size, initially zero.
   struct Tensor {
     std::string_view name;
-    std::string_view option;  ///< Of the parameter's group, where it has to be set; else empty.
+    std::string_view option;  ///< The option of the parameter group that has to be set; else empty.
   };
 
   Optimizer optimizer = Optimizer::none;
-  std::string_view torch_class{};  ///< In torch.optim; empty: the first update makes nothing.
-  bool counts_steps = false;       ///< In "step", which comes first.
-  std::array<Tensor, 3> all{};     ///< In their order.
+  std::string_view torch_class{};  ///< In torch.optim; empty if the first update creates no state.
+  bool counts_steps = false;       ///< Has a "step" state, which comes first.
+  std::array<Tensor, 3> all{};     ///< In order of creation.
   std::size_t count = 0;
 
   std::span<const Tensor> tensors() const { return std::span(all).first(count); }
 };
 
-/// From _init_group() in torch/optim/{sgd,adam,rmsprop}.py. Adagrad makes its states itself, before
-/// any update (adagrad.py).
+/// From _init_group() in torch/optim/{sgd,adam,rmsprop}.py. Adagrad creates its states in its
+/// constructor (adagrad.py).
 inline constexpr OptimizerStates known_optimizer_states[] = {
     {.optimizer = Optimizer::none},
     {.optimizer = Optimizer::sgd},
@@ -50,7 +50,7 @@ inline constexpr OptimizerStates known_optimizer_states[] = {
     {.optimizer = Optimizer::adagrad},
 };
 
-/// Null: nobody knows.
+/// Null if the states are unknown.
 constexpr const OptimizerStates* states_of(Optimizer optimizer) {
   for (const OptimizerStates& states : known_optimizer_states)
     if (states.optimizer == optimizer) return &states;

@@ -1,5 +1,5 @@
-// The optimizers of a step: what each is called, and in which forms PyTorch has it. An optimizer is
-// a row here and its update in shape/recipe/optimizers/.
+// The optimizers of a step, with their names and PyTorch's variants of each. An optimizer is a row
+// here and an update in shape/recipe/optimizers/.
 //
 // Public header.
 #pragma once
@@ -23,14 +23,13 @@ enum class Optimizer : std::uint8_t {
   adagrad,
 };
 
-/// How PyTorch runs an update: a loop over the parameters, calls on lists of them, or one kernel
-/// for all.
+/// PyTorch's implementation of an update: a loop over the parameters, calls on lists of them, or
+/// one fused kernel for all.
 enum class OptimizerVariant : std::uint8_t { single, foreach, fused };
 
-/// An optimizer's name and its variants. The first variant runs for parameters on CUDA when none is
-/// asked for (the functional forms at the ends of
-/// torch/optim/{sgd,adam,rmsprop,adagrad,_adafactor}.py). Lion is the package lion-pytorch's, which
-/// has one variant.
+/// An optimizer's name and its variants. The first variant is the default for parameters on CUDA
+/// (the functional forms at the ends of torch/optim/{sgd,adam,rmsprop,adagrad,_adafactor}.py). Lion
+/// is from the package lion-pytorch, with one variant.
 struct OptimizerInfo {
   std::string_view name;
   Optimizer optimizer = Optimizer::none;
@@ -61,13 +60,13 @@ constexpr const OptimizerInfo& info_of(Optimizer optimizer) {
   return optimizers[0];
 }
 
-/// The variants that an optimizer has; none for Optimizer::none.
+/// The optimizer's variants; none for Optimizer::none.
 constexpr std::span<const OptimizerVariant> variants_of(Optimizer optimizer) {
   const OptimizerInfo& info = info_of(optimizer);
   return std::span(info.variants).first(info.variant_count);
 }
 
-/// Whether `variant` is one of those of `optimizer`.
+/// True if `optimizer` has `variant`.
 constexpr bool has_variant(Optimizer optimizer, OptimizerVariant variant) {
   for (const OptimizerVariant existing : variants_of(optimizer))
     if (existing == variant) return true;

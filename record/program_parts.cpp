@@ -50,12 +50,12 @@ class Grouping {
   }
 
  private:
-  /// Parameters that a program with optimizers writes (SAM's way up) are no update.
+  /// In a program with optimizers, its own writes to parameters (SAM's ascent step) are no update.
   bool ends_step(const ProgramPart& part) const {
     return part.end == end_ && (!has_optimizers_ || !part.range.optimizers.empty());
   }
 
-  /// Part `last` ends a step.
+  /// Closes a step with part `last`.
   void close(std::size_t last) {
     const ProgramPart& part = parts_[last];
     const bool is_update_alone =
@@ -89,7 +89,7 @@ class Grouping {
     return first;
   }
 
-  /// Whether the pass has a result that was made at or after `earliest`, the first that is read.
+  /// True if the pass has a result made at or after `earliest`, the first result that is read.
   static bool makes(const ProgramPart& part, CallId earliest) {
     return earliest != none && part.range.end_call > earliest;
   }
@@ -103,8 +103,9 @@ class Grouping {
            maker < part.range.end_call;
   }
 
-  /// Of the results of gradient-free passes that calls with gradients read, the maker of the first.
-  /// Calls without gradients in between (a mean of two teachers' logits) hand results on.
+  /// The first maker among the results of gradient-free passes that are read by calls with
+  /// gradients. Calls without gradients in between (a mean of two teachers' logits) pass results
+  /// on.
   CallId earliest_read(CallId begin, CallId end) const {
     CallId earliest = none;
     std::unordered_map<StorageId, CallId> handed_on;
@@ -133,7 +134,7 @@ class Grouping {
     return is_made_since_last_step(storage) && maker < begin && is_in_pass(maker) ? maker : none;
   }
 
-  /// A buffer that each pass writes was there before.
+  /// False for a buffer that each pass overwrites: it existed before.
   bool is_made_since_last_step(StorageId storage) const {
     return storage != none && recording_.storages[static_cast<std::size_t>(storage)].allocated_by >=
                                   parts_[first_].range.first_call;
@@ -143,8 +144,8 @@ class Grouping {
   const Recording& recording_;
   const std::vector<NodeId>& gradient_free_;
   PartEnd end_ = PartEnd::update;
-  bool has_optimizers_ = false;  // Which end steps, where no marks do.
-  std::size_t first_ = 0;        // Of the parts that are in no step yet.
+  bool has_optimizers_ = false;  // Optimizers end steps, unless marks do.
+  std::size_t first_ = 0;        // The first part that is in no step yet.
   ProgramSteps found_;
 };
 

@@ -1,4 +1,4 @@
-// How the parts of a program's run make training steps.
+// Groups the parts of a program's run into training steps.
 //
 // Public header.
 #pragma once
@@ -10,30 +10,30 @@
 
 namespace symprof {
 
-/// What ended a part of a run.
+/// The end of a part of a run.
 enum class PartEnd : std::uint8_t {
-  open,           ///< Nothing: the program ended in it.
+  open,           ///< The program ended in the part.
   update,         ///< Parameters were updated.
   gradient_free,  ///< A forward pass under torch.no_grad, before any pass with gradients.
-  mark,           ///< The program said so (symprof.step()).
+  mark,           ///< A mark of the program (symprof.step()).
 };
 
-/// The run between two places where a step may end. Its first two nodes are those of a step.
+/// The run between two possible ends of a step. Its first two nodes are the step's own nodes.
 struct ProgramPart {
-  ProgramStep range;  ///< With the passes and the optimizers of the part.
+  ProgramStep range;  ///< Includes the part's passes and optimizers.
   PartEnd end = PartEnd::open;
-  bool has_forward = false;    ///< A module ran with gradient mode on, or autograd's engine did.
-  CallId first_pass_call = 0;  ///< Of a part that a gradient-free pass ended: where that began.
+  bool has_forward = false;    ///< A module ran with gradient mode on, or autograd's engine ran.
+  CallId first_pass_call = 0;  ///< For a part ended by a gradient-free pass: the pass's first call.
 };
 
-/// Steps of `parts`, in order, with what lies between steps.
+/// The steps of `parts`, in order, and the runs between steps.
 ///
-/// - Where the program marks steps, they end at its marks alone.
-/// - An update without a pass of its own belongs to the step before it: two optimizers, one step.
-/// - Gradient-free passes belong to the step whose forward pass reads a result of theirs (a
-/// teacher, a
-///   rollout), and otherwise lie between steps (evaluation, generation).
-/// - Where nothing ends a step, all that ran is one.
+/// - If the program marks steps, they end only at its marks.
+/// - An update without a pass of its own belongs to the previous step: two optimizers, one step.
+/// - Gradient-free passes belong to the step whose forward pass reads their results (a teacher, a
+///   rollout); otherwise they are between steps (evaluation, generation).
+/// - If nothing ends a step, the whole run is one step.
+///
 /// `gradient_free`: the nodes whose calls autograd did not record, ascending.
 ProgramSteps steps_of(const std::vector<ProgramPart>& parts, const Recording& recording,
                       const std::vector<NodeId>& gradient_free);

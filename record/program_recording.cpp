@@ -9,23 +9,23 @@
 namespace symprof {
 namespace {
 
-/// What has no other node, and the update.
+/// The two nodes of each part of a step: calls of no other node, and the update.
 constexpr NodeId own_nodes = 2;
 
-/// Whether `node` is one of the two that each part of a step has.
+/// True if `node` is one of these two nodes of a part.
 bool is_own(const ProgramStep& step, NodeId node) {
   if (node - step.first_node < own_nodes) return true;
   const auto after = std::ranges::upper_bound(step.later_parts, node);
   return after != step.later_parts.begin() && node - *std::prev(after) < own_nodes;
 }
 
-/// The place in step_of()'s nodes of what belongs to no other node.
+/// The index, in step_of()'s nodes, of the node for calls of no other node.
 NodeId other(const ProgramStep& step) {
   const auto parts = static_cast<NodeId>(step.later_parts.size()) + 1;
   return step.end_node - step.first_node - own_nodes * parts;
 }
 
-/// Which storages are held at the moment when they have the most bytes.
+/// The storages that are alive when their total is largest.
 class HeldAtMost {
  public:
   explicit HeldAtMost(std::size_t storages) : is_held_(storages), was_held_(storages) {}
@@ -53,7 +53,7 @@ class HeldAtMost {
   }
 
  private:
-  /// Before the first of them goes, and at the end: all that is held then is held at most.
+  /// Called before a storage is released, and at the end: the current set is then the largest one.
   void remember() {
     if (std::exchange(is_at_most_, false)) was_held_ = is_held_;
   }
@@ -97,7 +97,7 @@ class Slice {
     part_.warnings = whole_.warnings;
   }
 
-  /// In the order of a recording: the step's own two nodes last.
+  /// Copies nodes in the order of a recording: the step's own two nodes last.
   void copy_nodes() {
     for (NodeId node = step_.first_node; node < step_.end_node; ++node)
       if (!is_own(step_, node)) part_.nodes.push_back(whole_.nodes[static_cast<std::size_t>(node)]);
@@ -107,11 +107,12 @@ class Slice {
 
   NodeId new_node(NodeId node) const { return node_in_step(step_, node).value_or(other(step_)); }
 
-  /// Those that are there when the step begins, and those that it makes.
+  /// Finds the storages that exist when the step begins, and those that it allocates.
   void find_storages() {
     std::vector<bool> is_gone(whole_.storages.size()), is_later(whole_.storages.size());
     is_dropped_.resize(whole_.storages.size());
-    for (std::size_t i = step_.first_event; i < step_.end_event; ++i)  // Not when the program ends.
+    for (std::size_t i = step_.first_event; i < step_.end_event;
+         ++i)  // Excludes frees at program exit.
       if (whole_.events[i].kind == EventKind::free)
         is_dropped_[static_cast<std::size_t>(whole_.events[i].storage)] = true;
     for (const MemoryEvent& event : whole_.events) {
@@ -131,7 +132,8 @@ class Slice {
     record.allocated_by = is_made_here ? record.allocated_by - step_.first_call : none;
     record.node = is_made_here ? new_node(record.node) : none;
     if (!is_made_here) forget_earlier_step(record, storage);
-    // States are those at the end of the step: an optimizer may make one anew in each.
+    // Only states alive at the end of the step count: an optimizer may recreate a state in each
+    // step.
     if (record.kind == StorageKind::optimizer_state &&
         is_dropped_[static_cast<std::size_t>(storage)])
       record.kind = StorageKind::activation;
@@ -139,8 +141,8 @@ class Slice {
     part_.storages.push_back(record);
   }
 
-  /// What an earlier step saved, and its gradients and batch where this one drops them, are none of
-  /// this step's.
+  /// Clears the saved flag of an earlier step; its gradients and batch become activations if this
+  /// step releases them.
   void forget_earlier_step(StorageRecord& record, StorageId storage) const {
     record.saved = false;
     const bool is_of_a_step =
@@ -149,7 +151,7 @@ class Slice {
       record.kind = StorageKind::activation;
   }
 
-  /// Of what autograd saves in the step, only what it holds when it holds the most stays saved.
+  /// Marks as saved only the tensors that autograd holds when their total is largest.
   void keep_saved_at_most() {
     HeldAtMost held(part_.storages.size());
     std::vector<int> savers(part_.storages.size()), earlier(part_.storages.size());
@@ -157,7 +159,7 @@ class Slice {
       const SaveEvent& event = saves_[i];
       const StorageId id = new_id(event.storage);
       if (id == none) continue;
-      // What a graph of an earlier step saved is released first.
+      // Tensors saved by an earlier step's graph are released first.
       int& of_earlier = earlier[static_cast<std::size_t>(id)];
       const bool is_earlier = i < step_.first_save || (!event.is_saved && of_earlier > 0);
       if (is_earlier) {
@@ -174,7 +176,7 @@ class Slice {
       StorageRecord& storage = part_.storages[i];
       storage.saved = held.had(i);
       if (storage.saved && storage.node == none)
-        storage.node = other(step_);  // Made before the step.
+        storage.node = other(step_);  // Allocated before the step.
     }
   }
 
@@ -182,7 +184,8 @@ class Slice {
     return counts_as_saved(storage.kind) ? storage.bytes : 0;
   }
 
-  /// Gradients of an earlier pass that are freed before those of a later one come count once.
+  /// Counts only the gradients alive when their total is largest: those of an earlier pass may be
+  /// freed before the next pass.
   void keep_gradients_at_most() {
     HeldAtMost held(part_.storages.size());
     const auto is_gradient = [&](std::size_t i) {
@@ -232,7 +235,7 @@ class Slice {
   const ProgramStep step_;
   Recording part_;
   std::vector<StorageId> new_ids_;
-  std::vector<bool> is_dropped_;  // By storage of the program: freed in the step.
+  std::vector<bool> is_dropped_;  // By the program's storage: freed in the step.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a program did that ran several steps of its own: one recording, and where its steps are.
+// The recording of a program with several steps, and the ranges of its steps.
 //
 // Public header.
 #pragma once
@@ -12,7 +12,7 @@
 
 namespace symprof {
 
-/// Autograd saved a storage for backward, or released it: several autograd nodes may hold one.
+/// Autograd saved a storage for backward, or released it; several autograd nodes may hold one.
 struct SaveEvent {
   StorageId storage = none;
   bool is_saved = true;
@@ -20,32 +20,32 @@ struct SaveEvent {
 
 /// An optimizer of the program.
 struct ProgramOptimizer {
-  std::string label;  ///< Its class and the variant of its kernels: "adamw:fused".
-  std::string name;   ///< The variable that holds it; else its class.
+  std::string label;  ///< Class and kernel variant: "adamw:fused".
+  std::string name;   ///< The variable that holds it; else the class.
 
   bool operator==(const ProgramOptimizer&) const = default;
 };
 
-/// Calls, nodes, events and saves of one step of a program: half-open ranges. (What the step's
-/// first call saves, autograd saves before the call.) The first node has what belongs to no other,
-/// the second the update.
+/// Half-open ranges of calls, nodes, events and saves of one step of a program. (Saves of the
+/// step's first call precede the call.) The first node has the calls of no other node, the second
+/// the update.
 struct ProgramStep {
   CallId first_call = 0, end_call = 0;
   NodeId first_node = 0, end_node = 0;
   std::size_t first_event = 0, end_event = 0;
   std::size_t first_save = 0, end_save = 0;
-  /// A step that was recorded in several parts (record/program_parts.h) has two such nodes of each:
-  /// first nodes of the parts behind the first, ascending.
+  /// A step recorded in several parts (record/program_parts.h) has two such nodes per part: the
+  /// first nodes of the later parts, ascending.
   std::vector<NodeId> later_parts;
   int passes = 0;                            ///< Runs of autograd's engine by the program.
-  std::vector<ProgramOptimizer> optimizers;  ///< Those that updated parameters, in order.
+  std::vector<ProgramOptimizer> optimizers;  ///< Optimizers that updated parameters, in order.
 };
 
 struct ProgramSteps {
   std::vector<ProgramStep> steps;  ///< The last one may be unfinished.
-  std::size_t finished = 0;        ///< How many ended with an update, or by a mark.
-  /// Evaluation and generation: what ran without gradients between two steps, and in none of them.
-  /// `before` is the index of the step that follows.
+  std::size_t finished = 0;        ///< The number of steps ended by an update or a mark.
+  /// Evaluation and generation: gradient-free passes between two steps. `before` is the index of
+  /// the next step.
   struct Between {
     ProgramStep range;
     std::size_t before = 0;
@@ -56,17 +56,17 @@ struct ProgramSteps {
 
 struct ProgramRecording : ProgramSteps {
   Recording recording;           ///< From the program's first call on.
-  std::vector<SaveEvent> saves;  ///< In the order in which they happened.
+  std::vector<SaveEvent> saves;  ///< In order of time.
 };
 
-/// One step as a recording of its own: storages that were there before it have no allocation,
-/// storages that were gone are left out. The step's own two nodes come last. Calls of a node of
-/// another step (backward of a graph that was kept) belong to the first of these two.
+/// One step as a separate recording: storages that existed before it have no allocation event,
+/// storages freed before it are omitted. The step's own two nodes come last. Calls of another
+/// step's nodes (backward of a retained graph) belong to the first of these two.
 ///
-/// Of several passes, saved tensors and gradients are those of the moment when autograd, or
-/// `.grad`, holds the most: the others are freed before it, or made after it.
+/// With several passes, saved tensors and gradients are those alive when autograd, or `.grad`,
+/// holds the most: the others are freed before that moment, or created after it.
 Recording step_of(const ProgramRecording& program, const ProgramStep& step);
-/// The place in step_of()'s nodes of `node` of the program; empty for one of another step.
+/// The index of the program's `node` in step_of()'s nodes; empty for a node of another step.
 std::optional<NodeId> node_in_step(const ProgramStep& step, NodeId node);
 
 }  // namespace symprof

@@ -1,4 +1,4 @@
-// What a step has that is one rank's part of a step of several.
+// Data of one rank's part of a step on several ranks.
 //
 // Public header.
 #pragma once
@@ -11,16 +11,16 @@
 
 namespace symprof {
 
-/// Bytes of what a rank keeps between steps, without padding.
+/// Bytes that a rank keeps between steps, without padding.
 struct HeldByRank {
   std::int64_t parameter_bytes = 0, gradient_bytes = 0, optimizer_bytes = 0;
 };
 
-/// A block that an engine takes or gives back between the steps of the loop.
+/// A block that an engine allocates or frees between the steps of the loop.
 struct EngineEvent {
   StorageId storage = none;
-  bool is_taken = true;  ///< Or given back.
-  /// Before the forward pass of this step, counted from 0; -1: when the model has been made.
+  bool is_taken = true;  ///< False: freed.
+  /// Before the forward pass of this step, counted from 0; -1: after the model is created.
   int step = -1;
 };
 
@@ -32,10 +32,10 @@ struct StagePass {
 };
 
 struct RankRecord {
-  std::vector<Collective> collectives;  ///< In the order in which they are issued.
+  std::vector<Collective> collectives;  ///< In order of issue.
   HeldByRank held;
-  std::vector<EngineEvent> engine_events;  ///< In their order; storages without other events.
-  std::vector<StagePass> passes;           ///< Of a pipeline, in their order.
+  std::vector<EngineEvent> engine_events;  ///< In order; storages without other events.
+  std::vector<StagePass> passes;           ///< Of a pipeline, in order.
 };
 
 }  // namespace symprof

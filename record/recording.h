@@ -1,5 +1,5 @@
-// Everything that happened in one step, as plain data: which calls ran for which node, what they
-// read and wrote, which storages lived from when to when, and what was saved for backward.
+// The recording of one step, as plain data: the calls of each node, their inputs and outputs, the
+// lifetimes of storages, and the tensors saved for backward.
 //
 // Public header.
 #pragma once
@@ -16,45 +16,44 @@
 
 namespace symprof {
 
-/// What a storage is for. `activation` is whatever a call made that is none of the others.
+/// The purpose of a storage. `activation` is any result of a call that is none of the others.
 enum class StorageKind : std::uint8_t {
   parameter,
   buffer,
   input,
-  gradient,  ///< A parameter's, once it is in `.grad`.
+  gradient,  ///< A parameter's gradient, once it is in `.grad`.
   optimizer_state,
   activation,
   offloaded,      ///< The copy of a saved tensor in host memory.
-  communication,  ///< What an engine of several ranks takes: buckets, buffers, whole parameters.
-  kv_cache,       ///< Keys and values of earlier tokens; if a call made it, of the step's too.
+  communication,  ///< Blocks of a parallel engine: buckets, buffers, whole parameters.
+  kv_cache,  ///< Keys and values of earlier tokens; if made by a call, also of this step's tokens.
 };
 
-/// One block of device memory. `bytes` is what the tensor asked for; the allocator's rounding to
-/// 512 is the reader's business.
+/// One block of device memory. `bytes` is the tensor's size; rounding to 512 is left to readers.
 struct StorageRecord {
   std::int64_t bytes = 0;
   StorageKind kind = StorageKind::activation;
-  CallId allocated_by = none;  ///< none: there before the step.
-  NodeId node = none;          ///< The node that was running, or whose backward was.
+  CallId allocated_by = none;  ///< none: allocated before the step.
+  NodeId node = none;          ///< The node that was running, or whose backward was running.
   bool on_device = true;       ///< False: host memory (small integers of shape arithmetic).
-  std::int64_t stream = 0;     ///< The CUDA stream it was made for; 0: the default one.
+  std::int64_t stream = 0;     ///< The CUDA stream of its allocation; 0: the default stream.
   bool saved = false;          ///< Saved for backward by some autograd node.
   StorageId parameter = none;  ///< Gradients and optimizer states: their parameter.
-  /// Where the file cannot tell when Python lets go of it: the last node during which it may still
-  /// be held, and why.
+  /// If the file does not show when Python releases it: the last node during which it may still be
+  /// alive, and the reason.
   NodeId may_live_until = none;
   LifetimeDoubt doubt = LifetimeDoubt::none;
-  /// A function that the file does not show had it: it may be held until the step is over.
+  /// A function that is not in the file received it: it may live until the end of the step.
   bool end_is_open = false;
 };
 
-/// A tensor as a call or node saw it.
+/// A tensor of a call or node.
 struct TensorRecord {
   std::int32_t spec = none;  ///< Index into Recording::specs; none: undefined or None.
   StorageId storage = none;
 };
 
-/// An integer, a bool or a list of them, flattened; of a string, whether it is not the default.
+/// An integer, a bool or a list of them, flattened; for a string, 1 if it is not the default.
 struct IntegerArgument {
   std::uint8_t position = 0;  ///< Index of the schema argument.
   std::int64_t value = 0;
@@ -69,9 +68,9 @@ struct CallRecord {
   /// of each.
   std::vector<TensorRecord> inputs;
   std::vector<std::uint8_t> input_positions;
-  std::vector<TensorRecord> outputs;  ///< Lists flattened; an undefined output keeps its place.
+  std::vector<TensorRecord> outputs;  ///< Lists flattened; undefined outputs are included.
   std::vector<IntegerArgument> integers;
-  std::int64_t stream = 0;          ///< The CUDA stream that it ran on; 0: the default one.
+  std::int64_t stream = 0;          ///< The CUDA stream of the call; 0: the default stream.
   bool times_convolutions = false;  ///< Under torch.backends.cudnn.benchmark, in a program.
   /// cuBLAS, and cuDNN's convolutions and recurrent layers, may round fp32 numbers to TF32
   /// (torch.set_float32_matmul_precision, torch.backends.cudnn.allow_tf32); PyTorch's defaults.
@@ -80,17 +79,17 @@ struct CallRecord {
 
 enum class EventKind : std::uint8_t { allocate, free };
 
-/// In which of the micro-batches before an update an event happens.
+/// The micro-batches before an update in which an event happens.
 enum class EventBatch : std::uint8_t {
   each,
   but_last,
   last,
   last_of_several,
-  only,  ///< Where there is one.
+  only,  ///< If there is only one.
 };
 
-/// Allocations and frees in the order in which they happened. An event belongs to the call that
-/// was running, or ran last.
+/// Allocations and frees in order of time. An event belongs to the call that was running, or ran
+/// last.
 struct MemoryEvent {
   StorageId storage = none;
   CallId call = none;
@@ -100,7 +99,7 @@ struct MemoryEvent {
 
 enum class NodeKind : std::uint8_t { input, operation, output, loss, optimizer };
 
-/// A graph node, an input, or one of the parts of a step that no graph has.
+/// A graph node, an input, or a part of a step that is not in the graph.
 struct NodeRecord {
   std::string name;
   std::string op;      ///< "aten::conv2d", "onnx::Conv"; "input", "output", "loss", "optimizer".
@@ -111,14 +110,14 @@ struct NodeRecord {
   std::vector<TensorRecord> outputs;
   std::vector<StorageId> parameters;      ///< Distinct parameters among the inputs.
   std::int64_t input_gradient_bytes = 0;  ///< Gradients of inputs that are no parameters.
-  /// Data decides a size, or which branch runs; the most that it can be was taken.
+  /// A size or the chosen branch depends on data; the upper bound was taken.
   bool upper_bound = false;
   /// Module scopes from the outermost in: index into Recording::modules.
   std::vector<std::int32_t> scopes;
-  /// Index into Graph::nodes of the graph that ran, as the passes of the step left it; none for
-  /// inputs, output, loss, optimizer and the nodes of a C++ module.
+  /// Index into Graph::nodes of the graph that ran, after the passes of the step; none for inputs,
+  /// output, loss, optimizer and the nodes of a C++ module.
   std::int32_t graph_node = none;
-  /// File and line of the program that made the call ("train.py:42"); empty where none is known.
+  /// File and line of the program that made the call ("train.py:42"); empty if unknown.
   std::string source;
 };
 
@@ -127,22 +126,22 @@ struct ModuleRecord {
   std::string type;
 };
 
-/// How many tokens the key-value cache holds, in a step that has one.
+/// The number of tokens in the key-value cache, in a step that has one.
 struct KvCacheRecord {
   std::int64_t sequences = 0;     ///< In the batch.
   std::int64_t tokens = 0;        ///< In each sequence, before the step.
-  std::int64_t added_tokens = 0;  ///< What the step adds to each sequence.
+  std::int64_t added_tokens = 0;  ///< Added to each sequence by the step.
 };
 
 struct Recording {
   std::string path, format, producer;  ///< As in the Graph that ran.
   std::vector<ModuleRecord> modules;
   std::vector<NodeRecord> nodes;  ///< Inputs, graph nodes in order, output, loss, optimizer.
-  std::vector<CallRecord> calls;  ///< In the order in which they ran.
+  std::vector<CallRecord> calls;  ///< In order of execution.
   std::vector<StorageRecord> storages;
   std::vector<MemoryEvent> events;
-  /// Where the program gave cached memory back (torch.cuda.empty_cache): the index of the event
-  /// that came next, ascending. Of a program alone.
+  /// Releases of cached blocks (torch.cuda.empty_cache): the index of the next event, ascending.
+  /// For programs only.
   std::vector<std::size_t> cache_emptied_before;
   std::vector<TensorSpec> specs;
   std::vector<std::string> ops;
@@ -150,14 +149,14 @@ struct Recording {
   std::optional<KvCacheRecord> kv_cache;
   std::optional<RankRecord> rank;     ///< Of a step on several ranks.
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
-  bool has_export_masks = false;      ///< As Graph has it (trace/graph/graph.h).
-  /// Of a trace without its Python: how long names hold values is guessed, and so are their ends.
+  bool has_export_masks = false;      ///< As in Graph (trace/graph/graph.h).
+  /// A trace without Python source: lifetimes of variables are guessed.
   bool names_are_guessed = false;
-  std::vector<std::int64_t> unregistered_bytes;  ///< As Graph has it.
-  /// Calls of a torch.autograd.Function's forward pass that an export wrote out, in a step that
-  /// trains: their backward pass is autograd's, not the function's.
+  std::vector<std::int64_t> unregistered_bytes;  ///< As in Graph.
+  /// Calls of a torch.autograd.Function's forward pass that an export inlined, in a training step:
+  /// their backward pass is autograd's, not the function's.
   std::size_t inlined_function_calls = 0;
-  /// Milliseconds of the forward and the backward pass on this machine (how fast symprof is).
+  /// Milliseconds of the simulated forward and backward pass on this machine (symprof's own speed).
   double forward_ms = 0, backward_ms = 0;
 };
 

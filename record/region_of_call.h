@@ -1,4 +1,4 @@
-// Which region of a plan a call of a recording belongs to.
+// The region of a plan that a recorded call belongs to.
 //
 // Public header.
 #pragma once
@@ -9,10 +9,11 @@
 
 namespace symprof {
 
-/// "encoder.layers.0" of its second call, "encoder.layers.0@1".
+/// Module path without the call index: "encoder.layers.0" for its second call,
+/// "encoder.layers.0@1".
 inline std::string without_call(const std::string& path) { return path.substr(0, path.find('@')); }
 
-/// The module whose region makes the call, in forward or when it runs again; empty for none.
+/// The module whose region makes the call, in forward or recompute; empty if there is none.
 inline std::string region_of_call(const Recording& recording, CallId call) {
   const CallRecord& record = recording.calls[static_cast<std::size_t>(call)];
   const NodeRecord& node = recording.nodes[static_cast<std::size_t>(record.node)];

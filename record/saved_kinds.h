@@ -1,12 +1,12 @@
-// Which storages count where autograd keeps them for backward.
+// The storage kinds that count as saved for backward.
 #pragma once
 
 #include "record/recording.h"
 
 namespace symprof {
 
-/// Parameters and buffers are there anyway, and so are an optimizer's states. A gradient may be
-/// kept from forward on, where a fused loss makes it there.
+/// Parameters, buffers and optimizer states exist anyway and do not count. A gradient may be saved
+/// from forward on, if a fused loss computes it there.
 inline bool counts_as_saved(StorageKind kind) {
   return kind == StorageKind::activation || kind == StorageKind::input ||
          kind == StorageKind::gradient;

@@ -1,4 +1,4 @@
-// What one step is: which model code, loss, optimizer and device it has.
+// The options of one step: model code, loss, optimizer and device.
 //
 // Public header.
 #pragma once
@@ -21,36 +21,35 @@ namespace symprof {
 
 enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
-/// What becomes of unbacked sizes, those that only data could tell (of nonzero's result): they are
-/// errors, or their upper bounds stand for them.
+/// Handling of unbacked (data-dependent) sizes, such as nonzero's: an error, or their upper bounds.
 enum class UnbackedSizes : std::uint8_t { refuse, max };
-/// How far products of fp32 numbers may be rounded, as in torch.set_float32_matmul_precision: below
-/// `highest` to TF32, where the device can.
+/// Rounding of fp32 products, as in torch.set_float32_matmul_precision: below `highest` to TF32, if
+/// the device supports it.
 enum class MatmulPrecision : std::uint8_t { highest, high, medium };
 enum class AttentionBackend : std::uint8_t { automatic, math, flash, efficient, cudnn };
 
-/// Called from time to time with a stage ("forward"), how much of it is done, and how much it is.
+/// Called periodically with a stage ("forward"), the work done and the total work.
 using Progress = std::function<void(std::string_view, std::int64_t, std::int64_t)>;
 
-/// The optimizer updates one rank's shards of the parameters in place of the parameters, as under
-/// FSDP2 (torch/distributed/fsdp/_fully_shard): dimension 0 of each, cut into equal parts.
+/// The optimizer updates one rank's shards instead of the parameters, as under FSDP2
+/// (torch/distributed/fsdp/_fully_shard): dimension 0 of each, split into equal parts.
 struct ShardedUpdate {
   std::int64_t ranks = 1;
   std::int64_t rank = 0;
-  std::optional<DType> dtype;  ///< Of the shards; empty: the parameters'.
+  std::optional<DType> dtype;  ///< Dtype of the shards; empty: the parameters'.
 };
 
 struct StepOptions {
   Mode mode = Mode::train;
   Loss loss = Loss::ones;
   Optimizer optimizer = Optimizer::none;
-  /// Empty: the one that runs on CUDA when none is asked for (record/optimizers.h).
+  /// Empty: the default on CUDA (record/optimizers.h).
   std::optional<OptimizerVariant> optimizer_variant;
-  /// The gradients go through torch.nn.utils.clip_grad_norm_ before the update.
+  /// The gradients are clipped by torch.nn.utils.clip_grad_norm_ before the update.
   bool clip_grad_norm = false;
-  /// torch.amp.GradScaler scales the loss, and unscales the gradients before the update.
+  /// torch.amp.GradScaler scales the loss and unscales the gradients before the update.
   bool grad_scaler = false;
-  /// The optimizer updates fp32 copies of the parameters in half precision
+  /// The optimizer updates fp32 copies of half-precision parameters
   /// (shape/recipe/master_weights.h).
   bool master_weights = false;
   /// Set by a Session from `parallel`.
@@ -58,34 +57,34 @@ struct StepOptions {
   std::optional<ParallelOptions> parallel;  ///< Empty: one GPU.
   std::optional<DType> autocast;
   AttentionBackend attention = AttentionBackend::automatic;
-  /// Empty: what torch.set_float32_matmul_precision was last called with in this process, `highest`
-  /// where it was not.
+  /// Empty: the last value of torch.set_float32_matmul_precision in this process, `highest` if it
+  /// was not called.
   std::optional<MatmulPrecision> float32_matmul_precision;
-  /// How long results live in the forward pass of a graph; C++ modules keep what their code keeps.
+  /// Lifetimes of results in a graph's forward pass; C++ modules have the lifetimes of their code.
   Lifetimes lifetimes = Lifetimes::frames;
-  /// A bias is added by a node of its own (trace/passes/split_bias.h says for which operators).
+  /// Bias additions are separate nodes (operators: trace/passes/split_bias.h).
   bool split_bias = false;
-  /// Modules of a graph whose activations are computed again in backward
+  /// Modules of a graph whose activations are recomputed in backward
   /// (trace/passes/checkpoint_modules.h). C++ modules call symprof::checkpoint themselves.
   std::vector<std::string> checkpoint;
-  /// What else is computed again, and what of it is kept, module by module. Of a graph.
+  /// Further recomputed modules and the activations that they keep, module by module. For graphs.
   CheckpointPlan checkpoint_plan;
-  /// Parameters of a graph that get no gradient and no update, besides those that the file freezes
+  /// Parameters of a graph without gradient and update, in addition to those frozen in the file
   /// (trace/passes/frozen_parameters.h). C++ modules call set_requires_grad(false) themselves.
   std::vector<std::string> freeze;
-  /// Modules whose saved tensors wait for backward in host memory, as under
-  /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as those of `checkpoint`, and "*"
-  /// for the whole model. C++ modules: "*" alone.
+  /// Modules whose saved tensors are offloaded to host memory until backward, as under
+  /// torch.autograd.graph.save_on_cpu(pin_memory=True); patterns as in `checkpoint`, and "*" for
+  /// the whole model. C++ modules: only "*".
   std::vector<std::string> offload_saved;
-  /// Tokens that the key-value cache of a graph holds before the step
-  /// (trace/passes/key_value_cache.h); in inference only.
+  /// Tokens in a graph's key-value cache before the step (trace/passes/key_value_cache.h); only in
+  /// inference.
   std::optional<std::int64_t> kv_cache;
   UnbackedSizes unbacked = UnbackedSizes::refuse;
   DeviceSpec device;
   Progress progress;
 };
 
-/// The variant of the optimizer that runs. The answer for Optimizer::none means nothing.
+/// The optimizer's variant. Meaningless for Optimizer::none.
 inline OptimizerVariant variant_of(const StepOptions& options) {
   if (options.optimizer_variant || options.optimizer == Optimizer::none)
     return options.optimizer_variant.value_or(OptimizerVariant::foreach);

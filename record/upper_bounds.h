@@ -1,5 +1,4 @@
-// Whether the figures of a step rest on sizes that depend on data and were taken as large as they
-// can be.
+// Tests if a step's figures depend on upper bounds of data-dependent sizes.
 //
 // Public header.
 #pragma once
