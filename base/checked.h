@@ -10,15 +10,14 @@
 
 namespace symprof {
 
-/// A count is more than int64_t holds: the sizes of the step are too large.
+/// A count exceeds int64_t: the sizes of the step are too large.
 class CountOverflow : public Error {
  public:
   CountOverflow() : Error("", "a count does not fit into 64 bits", "Profile with smaller sizes.") {}
 };
 
-/// An integer that throws CountOverflow where int64_t would overflow. Converts from int64_t
-/// silently and back only by value(), so that a formula stays checked from its first factor to its
-/// last.
+/// An integer that throws CountOverflow if int64_t would overflow. Converts implicitly from
+/// int64_t, but back only by value(), so that a formula is checked throughout.
 class Count {
  public:
   constexpr Count(std::int64_t value = 0) : value_(value) {}
@@ -44,7 +43,7 @@ class Count {
   std::int64_t value_;
 };
 
-/// For sums kept in plain integers. Throws CountOverflow.
+/// Adds to a sum in a plain integer. Throws CountOverflow.
 inline void add_to(std::int64_t& sum, std::int64_t term) { sum = (Count(sum) + term).value(); }
 
 }  // namespace symprof

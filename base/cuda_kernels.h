@@ -1,14 +1,14 @@
-// Whether this process wants LibTorch's CUDA kernels. LibTorch registers its answers about CUDA
-// when its library is loaded, and symprof's simulated ones would be in their way: so it is to be
-// known before LibTorch is there.
+// Whether this process needs LibTorch's CUDA kernels. LibTorch registers its CUDA hooks when its
+// library is loaded, and symprof's simulated hooks would conflict with them: so the choice is made
+// before LibTorch is loaded.
 //
 // Public header.
 #pragma once
 
 namespace symprof {
 
-/// From here on LibTorch is loaded with its CUDA library where its folder has one. Without effect
-/// where LibTorch is loaded.
+/// From here on LibTorch is loaded with its CUDA library, if its folder has one. No effect if
+/// LibTorch is already loaded.
 void want_cuda_kernels();
 
 bool are_cuda_kernels_wanted();

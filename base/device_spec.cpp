@@ -53,7 +53,7 @@ const std::vector<std::string> known_keys = {"name",
                                              "calibration",
                                              "source"};
 
-/// One device file, with errors that name the key.
+/// Reads one device file; errors name the key.
 class DeviceReader {
  public:
   DeviceReader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
@@ -107,7 +107,7 @@ class DeviceReader {
     return *found;
   }
 
-  /// What the model of times asks of a device.
+  /// Reads the figures of the time model.
   void read_speed(DeviceSpec& spec) const {
     const std::pair<const char*, std::optional<double> DeviceSpec::*> numbers[] = {
         {"memory_bytes_per_second", &DeviceSpec::memory_bytes_per_second},
@@ -138,7 +138,7 @@ class DeviceReader {
     if (json_.contains("links")) spec.links = path_beside("links");
   }
 
-  /// A path in the file is relative to the file.
+  /// Resolves a path relative to the file.
   std::string path_beside(const std::string& key) const {
     return (std::filesystem::path(path_).parent_path() / text(key)).string();
   }
@@ -228,7 +228,7 @@ std::vector<DeviceSpec> shipped_devices(const std::string& folder) {
 
 DeviceSpec find_device(const std::string& name_or_path, const std::string& folder) {
   if (name_or_path.ends_with(".json")) return load_device(name_or_path);
-  // A file has its device's name, so that the others need not be read.
+  // A file is named after its device, so the others need not be read.
   std::error_code code;
   const std::filesystem::path own = std::filesystem::path(folder) / (name_or_path + ".json");
   if (std::filesystem::is_regular_file(own, code)) {

@@ -1,4 +1,4 @@
-// The GPU that a profile is made for: what it answers when PyTorch asks, and how fast it is.
+// The GPU that a profile is made for: its properties as PyTorch queries them, and its speed.
 //
 // Public header.
 #pragma once
@@ -10,62 +10,61 @@
 
 namespace symprof {
 
-/// Read from devices/<name>.json or a file of the user's. Bytes, bytes per second, FLOPs per
-/// second. What a file leaves out is empty, never zero.
+/// Read from devices/<name>.json or a user's file. Bytes, bytes per second, FLOPs per second.
+/// Values missing in a file are empty, never zero.
 struct DeviceSpec {
   std::string name;         ///< "h200"
   std::string description;  ///< "NVIDIA H200 SXM 141 GB"
-  std::string cuda_name;    ///< As the driver calls it: "NVIDIA H200". Empty: not known.
-  /// Its times are those of a CPU, which runs each call before it goes on to the next. Memory is
-  /// all the same that of a GPU with these properties.
+  std::string cuda_name;    ///< The driver's name: "NVIDIA H200". Empty: unknown.
+  /// Times are a CPU's, which runs calls synchronously. Memory is still that of a GPU with these
+  /// properties.
   bool is_cpu = false;
   int compute_major = 9, compute_minor = 0;
   int multiprocessors = 132;
   std::int64_t memory_bytes = 0;
-  /// What the driver takes of `memory_bytes` for a process with PyTorch's kernels loaded: CUDA's
-  /// context and the code of libraries, which nvidia-smi counts and no allocator does.
+  /// The part of `memory_bytes` that the driver uses for a process with PyTorch's kernels loaded:
+  /// the CUDA context and library code, which nvidia-smi counts and allocators do not.
   std::optional<std::int64_t> context_bytes;
-  std::int64_t cudnn_version = 92000;       ///< As cudnnGetVersion() gives it.
-  std::int64_t cuda_version = 13000;        ///< As cudaRuntimeGetVersion() gives it.
+  std::int64_t cudnn_version = 92000;       ///< As from cudnnGetVersion().
+  std::int64_t cuda_version = 13000;        ///< As from cudaRuntimeGetVersion().
   std::int64_t cublas_workspace_bytes = 0;  ///< Per handle and stream; see docs/design.md.
   std::int64_t shared_memory_per_block_optin_bytes = 0;
-  /// Whether the workspaces of cuDNN's plans were seen there: those of convolutions, which copy
-  /// their operands, and of fused attention (profile/cost/scratch/cudnn_plans.h).
+  /// True if workspaces of cuDNN's plans were observed on the device: for convolutions, which copy
+  /// their operands, and for fused attention (profile/cost/scratch/cudnn_plans.h).
   bool cudnn_copies_operands = false;
   std::optional<double> memory_bytes_per_second;
   /// Dense peak rates by dtype name ("bfloat16", "tf32", "float32").
   std::vector<std::pair<std::string, double>> flops_per_second;
   std::optional<double> clock_hz;         ///< Boost clock of the multiprocessors.
   std::optional<std::int64_t> l2_bytes;   ///< The last cache before memory.
-  std::string memory_type;                ///< "HBM" or "GDDR"; empty: not said.
-  std::optional<double> power_watts;      ///< The limit of the board.
-  std::optional<double> launch_us;        ///< Time on the device of a kernel that does nothing.
-  std::optional<double> graph_launch_us;  ///< The same inside a CUDA graph.
-  /// Between the end of a kernel and the begin of the next one, though that was queued before.
-  /// Empty where kernels were timed together with it.
+  std::string memory_type;                ///< "HBM" or "GDDR"; empty: unknown.
+  std::optional<double> power_watts;      ///< Power limit of the board.
+  std::optional<double> launch_us;        ///< Device time of an empty kernel.
+  std::optional<double> graph_launch_us;  ///< As launch_us, inside a CUDA graph.
+  /// Gap between the end of a kernel and the begin of the next one, if that is already queued.
+  /// Empty if kernel times include it.
   std::optional<double> kernel_gap_us;
-  std::optional<double> host_call_us;  ///< Time of the host for an ATen call without its launches.
-  std::optional<double> host_launch_us;  ///< And for each launch of a kernel.
-  /// How much its speed changes from minute to minute: half width (natural logarithm) that nine of
-  /// ten moments lie in (measure/calibration.h). Only where the kernel times are of this very
-  /// device.
+  std::optional<double> host_call_us;    ///< Host time of an ATen call without its launches.
+  std::optional<double> host_launch_us;  ///< Host time per kernel launch.
+  /// Speed variation from minute to minute: the half width (natural logarithm) that contains nine
+  /// of ten moments (measure/calibration.h). Set only if the kernel times are of this device.
   std::optional<double> speed_half_width;
-  /// In one direction: to another device, and to the host.
+  /// Per direction: to another device, and to the host.
   std::optional<double> nvlink_bytes_per_second, pcie_bytes_per_second;
-  /// Path of the file with the coefficients of kernel times (profile/time/kernel_times.h), which
-  /// may be the device's own; empty: those of the data sheet serve.
+  /// Path of the file with coefficients of kernel times (profile/time/kernel_times.h), which may be
+  /// this device's own; empty: values of the data sheet are used.
   std::string kernel_times;
-  /// Path of the file with its links to other devices and to the network, as NCCL sees them
-  /// (profile/time/collectives/links.h); empty: not known.
+  /// Path of the file with NCCL's links to other devices and the network
+  /// (profile/time/collectives/links.h); empty: unknown.
   std::string links;
-  std::string source;  ///< Where the figures come from.
+  std::string source;  ///< The source of the figures.
 };
 
-/// Reads one device file. Throws Error with the file, the key and what was wanted.
+/// Reads one device file. Throws Error with the file, the key and the expected value.
 DeviceSpec load_device(const std::string& path);
 
-/// A device file that load_device reads, with the kernel times of `times` in it (an object with
-/// "classes", profile/time/fit.h), whatever `device.kernel_times` names; empty: without.
+/// A device file for load_device with the kernel times of `times` (an object with "classes",
+/// profile/time/fit.h), regardless of `device.kernel_times`; empty: without them.
 std::string to_json(const DeviceSpec& device, const std::string& times = {});
 
 /// All shipped devices, sorted by name, from `folder`.

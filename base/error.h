@@ -1,4 +1,4 @@
-// One error type for bad input: where, what was found, what was wanted, and what to do next.
+// The error type for bad input: place, problem, expected value, and advice.
 //
 // Public header.
 #pragma once
@@ -14,13 +14,13 @@
 
 namespace symprof {
 
-/// What went wrong, as the exit code of the program distinguishes it.
+/// The kind of error, which determines the program's exit code.
 enum class ErrorKind {
   bad_input,      ///< The file, the graph or a setting is wrong: exit code 2.
-  not_available,  ///< Something that this machine lacks (a GPU, a library): exit code 3.
+  not_available,  ///< This machine lacks something (a GPU, a library): exit code 3.
 };
 
-/// Where something is wrong: a place in words ("model.onnx: node sum (Add)"), or a setting.
+/// The place of an error: text ("model.onnx: node sum (Add)"), or a setting.
 class ErrorPlace {
  public:
   ErrorPlace(std::string words) : text_(std::move(words)) {}
@@ -35,11 +35,12 @@ class ErrorPlace {
   std::optional<SettingRef> setting_;
 };
 
-/// An error that a user can act on. `what()` is the whole message:
-/// "<where>: <problem>" and, when there is one, the advice indented on the next line.
+/// An error that a user can act on. `what()` is the whole message: "<where>: <problem>" and, if
+/// there is one, the advice, indented on the next line.
 ///
-/// Its texts may refer to settings (`setting("kv_cache")` in base/setting.h). Whoever prints them
-/// spells those; `unspelled` keeps the references, for a text that goes into another one.
+/// Its texts may contain references to settings (`setting("kv_cache")` in base/setting.h), which
+/// the front end formats; `unspelled` keeps the references, for a text that becomes part of another
+/// one.
 class Error : public std::runtime_error {
  public:
   Error(ErrorPlace place, std::string problem, std::string advice = {},
@@ -52,12 +53,12 @@ class Error : public std::runtime_error {
   std::string summary(SettingSpeller spell = spell_plainly) const;
   ErrorKind kind() const { return kind_; }
 
-  /// The setting that is wrong; empty where something else is.
+  /// The invalid setting; empty if the error is about something else.
   const std::optional<SettingRef>& about() const { return place_.setting(); }
-  /// Whether the setting `name` is wrong, or its entry `entry` ("batch" of sizes).
+  /// True if the setting `name` is invalid, or its entry `entry` ("batch" of sizes).
   bool is_about(std::string_view name) const;
   bool is_about(std::string_view name, std::string_view entry) const;
-  /// All settings that the texts refer to: those of the problem, then those of the advice.
+  /// All settings that the texts refer to: first in the problem, then in the advice.
   std::vector<SettingRef> settings() const;
 
   /// This error with `outer` before its place: "<outer>: <where>: <problem>".

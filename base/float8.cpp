@@ -51,7 +51,7 @@ bool is_float8(DType dtype) {
 
 double float8_value(DType dtype, std::uint8_t bits) {
   constexpr int scale_bias = 127;
-  if (dtype == DType::float8_e8m0fnu)  // A power of two: an exponent and nothing else.
+  if (dtype == DType::float8_e8m0fnu)  // A power of two: exponent bits only.
     return bits == all_bits ? not_a_number : std::ldexp(1.0, int{bits} - scale_bias);
   const Form form = form_of(dtype);
   if (!form.has_negative_zero && bits == sign_bit) return not_a_number;

@@ -8,8 +8,8 @@
 
 namespace symprof {
 
-/// Rounds to nearest, ties to even, as PyTorch does. Empty for eight-bit types and when `bytes` is
-/// empty: data that is not known stays unknown.
+/// Rounds to nearest, ties to even, as PyTorch does. Empty for eight-bit types and for empty
+/// `bytes` (unknown data).
 std::vector<std::byte> convert_floats(const std::vector<std::byte>& bytes, DType from, DType to);
 
 }  // namespace symprof

@@ -1,5 +1,5 @@
-// How a program says the values of a tensor on its simulated device, for the advice of errors and
-// warnings that lack them (docs/python.md).
+// Advice text of errors and warnings about unknown values: how a program sets the values of a
+// tensor on its simulated device (docs/python.md).
 //
 // Public header.
 #pragma once

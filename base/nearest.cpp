@@ -44,7 +44,7 @@ std::optional<std::string> nearest(std::string_view word,
   std::optional<std::string> best;
   std::size_t fewest = allowed + 1;
   for (const std::string& candidate : candidates) {
-    // Lengths that differ by more need not be compared: names of a large graph are many.
+    // Skips candidates whose length differs by too much: a large graph has many names.
     const std::size_t longer = std::max(word.size(), candidate.size());
     const std::size_t shorter = std::min(word.size(), candidate.size());
     const bool prefix = begins(word, candidate);

@@ -1,4 +1,4 @@
-// The known word that a misspelt one was probably meant to be.
+// Suggests the known word that a misspelled one was probably meant to be.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,13 @@
 
 namespace symprof {
 
-/// The candidate with the fewest edits (insert, delete, replace, swap neighbours; case is ignored),
-/// or one that `word` begins. Empty when none is near enough to be worth suggesting.
+/// The candidate with the fewest edits (insert, delete, replace, swap neighbors; case is ignored),
+/// or one that begins with `word`. Empty if none is close enough.
 std::optional<std::string> nearest(std::string_view word,
                                    const std::vector<std::string>& candidates);
 
-/// "Did you mean 'profile'?", or empty. Names all that `word` begins where they are few:
-/// "'a100-40g' or 'a100-80g'".
+/// "Did you mean 'profile'?", or empty. Lists all candidates that begin with `word` if they are
+/// few: "'a100-40g' or 'a100-80g'".
 std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace symprof

@@ -1,4 +1,4 @@
-// Numbers of less than a byte, as files pack them.
+// Sub-byte numbers as packed in files.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +8,9 @@
 
 namespace symprof {
 
-/// `count` numbers of `dtype` (less than a byte each), the first in the lowest bits of the first
-/// byte (onnx.proto, TensorProto), as one byte each: signed integers with their sign, others as
-/// their bits. `packed` holds at least packed_bytes(dtype, count) bytes.
+/// Unpacks `count` sub-byte numbers of `dtype`, the first in the lowest bits of the first byte
+/// (onnx.proto, TensorProto), into one byte each: signed integers sign-extended, others as their
+/// bits. `packed` holds at least packed_bytes(dtype, count) bytes.
 std::vector<std::byte> unpack_bits(const std::vector<std::byte>& packed, DType dtype,
                                    std::int64_t count);
 

@@ -1,4 +1,4 @@
-// Sizes that come in multiples, and how many of them.
+// Rounding to multiples, and their number.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ constexpr std::int64_t floor_power_of_two(std::int64_t value) {
   return static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(value)));
 }
 
-/// How many parts of `by` (above 0) hold `value` (0 or more).
+/// The number of parts of size `by` (above 0) needed for `value` (0 or more).
 constexpr std::int64_t divide_up(std::int64_t value, std::int64_t by) {
   return (value + by - 1) / by;
 }

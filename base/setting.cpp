@@ -11,17 +11,17 @@
 namespace symprof {
 namespace {
 
-// A reference in a text: mark, name, separator, length of the value, separator, value. The length
-// lets a value be any bytes; what only looks like a reference stays as it is.
+// A reference in a text: mark, name, separator, length of the value, separator, value. With the
+// length, a value may contain any bytes; incomplete references are left unchanged.
 constexpr char mark = '\x02';
 constexpr char separator = '\x1f';
 
 struct FoundReference {
   SettingRef setting;
-  std::size_t length = 0;  ///< Bytes behind the mark that the reference takes.
+  std::size_t length = 0;  ///< Bytes of the reference after the mark.
 };
 
-/// The reference at the beginning of `text`, which stands behind a mark; empty where there is none.
+/// The reference at the beginning of `text`, which follows a mark; empty if there is none.
 std::optional<FoundReference> reference_after_mark(std::string_view text) {
   const std::size_t name_end = text.find(separator);
   if (name_end == std::string_view::npos) return std::nullopt;
@@ -38,7 +38,7 @@ std::optional<FoundReference> reference_after_mark(std::string_view text) {
                         name_end + 1 + digits + 1 + length};
 }
 
-/// Calls one of the two for each piece of `text`, in order.
+/// Calls `on_words` or `on_setting` for each piece of `text`, in order.
 void for_each_piece(std::string_view text, const auto& on_words, const auto& on_setting) {
   while (!text.empty()) {
     const std::size_t at = text.find(mark);
@@ -54,7 +54,7 @@ void for_each_piece(std::string_view text, const auto& on_words, const auto& on_
   }
 }
 
-/// Other braces stand for themselves: "n=int64[3]{8,6,4}".
+/// True for a setting's name in braces; other braces are literal: "n=int64[3]{8,6,4}".
 bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, [](char letter) {
     return (letter >= 'a' && letter <= 'z') || letter == '_';

@@ -119,7 +119,8 @@ std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& si
   std::int64_t stride = 1;
   for (std::size_t i = sizes.size(); i-- > 0;) {
     strides[i] = stride;
-    // What has more numbers than 64 bits count is empty, or refused for its size by who asks.
+    // A tensor with more elements than 64 bits can count is empty, or its size is refused by the
+    // caller.
     if (__builtin_mul_overflow(stride, std::max<std::int64_t>(sizes[i], 1), &stride))
       stride = std::numeric_limits<std::int64_t>::max();
   }

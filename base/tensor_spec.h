@@ -1,4 +1,4 @@
-// What a tensor looks like, without the tensor: plain data, no LibTorch.
+// The description of a tensor, as plain data without LibTorch.
 //
 // Public header.
 #pragma once
@@ -30,8 +30,8 @@ enum class DType : std::int8_t {
   quint8 = 13,
   qint32 = 14,
   bfloat16 = 15,
-  /// ONNX's FLOAT4E2M1. PyTorch's float4_e2m1fn_x2 counts pairs and would halve a size, so tensors
-  /// hold one number in each element of torch.bits8, which nothing else uses.
+  /// ONNX's FLOAT4E2M1. PyTorch's float4_e2m1fn_x2 stores pairs and would halve a size, so tensors
+  /// hold one number per element of torch.bits8, which is otherwise unused.
   float4_e2m1 = 21,
   float8_e5m2 = 23,
   float8_e4m3fn = 24,
@@ -45,17 +45,17 @@ enum class DType : std::int8_t {
   int2 = 38,
   int4 = 40,
   float8_e8m0fnu = 44,
-  float4_e2m1fn_x2 = 45,  ///< Two numbers in an element of one byte.
+  float4_e2m1fn_x2 = 45,  ///< Two numbers per one-byte element.
 };
 
 /// Size of one element in bits.
 std::int64_t element_bits(DType dtype);
-/// Size of one element in bytes as LibTorch holds it: 1 for a dtype of less than a byte.
-/// `packed_bytes` has what several elements take on a device.
+/// Size of one element in bytes as LibTorch stores it: 1 for a sub-byte dtype. `packed_bytes` is
+/// the size of several elements on a device.
 std::int64_t element_bytes(DType dtype);
-/// Bytes of `elements` side by side: two numbers of four bits share a byte.
+/// Bytes of `elements` packed: two 4-bit numbers share a byte.
 std::int64_t packed_bytes(DType dtype, std::int64_t elements);
-/// True for the real floating-point types, those of a byte and less included.
+/// True for real floating-point types, including types of a byte or less.
 bool is_floating_point(DType dtype);
 /// PyTorch's name without the prefix: "float32", "bool".
 std::string_view name(DType dtype);
@@ -76,7 +76,7 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
-/// Row-major strides for `sizes`, as at::empty lays a tensor out.
+/// Row-major strides for `sizes`, as from at::empty.
 std::vector<std::int64_t> contiguous_strides(const std::vector<std::int64_t>& sizes);
 
 /// "float32[8, 3, 224, 224]".

@@ -1,4 +1,4 @@
-// Reading text letter by letter, the same in every locale.
+// Character-wise text parsing, independent of the locale.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@ namespace symprof {
 
 constexpr bool is_digit(char letter) { return letter >= '0' && letter <= '9'; }
 
-/// What a name in Python is made of: an ASCII letter, a digit or an underscore.
+/// True for characters of Python names: an ASCII letter, a digit or an underscore.
 constexpr bool is_word(char letter) {
   return is_digit(letter) || (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
          letter == '_';
 }
 
-/// Without the spaces, tabs and line ends around it.
+/// `text` without surrounding spaces, tabs and line ends.
 constexpr std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(blanks);

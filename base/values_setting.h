@@ -1,4 +1,4 @@
-// The values of an input as a setting, for the advice of errors that lack them.
+// The setting for an input's values, for the advice of errors about unknown values.
 //
 // Public header.
 #pragma once
@@ -9,7 +9,7 @@
 
 namespace symprof {
 
-/// An example of values that are given: inputs lengths=int64[3]{80,60,40}.
+/// An example of given values: inputs lengths=int64[3]{80,60,40}.
 inline std::string values_setting() { return setting("inputs", "lengths=int64[3]{80,60,40}"); }
 
 }  // namespace symprof

@@ -11,14 +11,14 @@
 namespace symprof {
 namespace {
 
-/// mkstemp makes files that only their owner may read; a result has the usual permissions.
+/// mkstemp creates files that only their owner may read; results get the usual permissions.
 mode_t usual_permissions() {
   const mode_t mask = umask(0);
   umask(mask);
   return 0666 & ~mask;
 }
 
-/// The temporary file goes, so that nothing half-written stays.
+/// Removes the temporary file, so that no partial file remains.
 std::error_code give_up(int descriptor, const std::string& temporary) {
   const std::error_code reason(errno, std::generic_category());
   if (descriptor >= 0) close(descriptor);

@@ -1,4 +1,4 @@
-// Files that are complete or not there.
+// Atomic file writes: a file is complete or absent.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace symprof {
 
-/// Writes all of `text`; false with errno set where that is not possible.
+/// Writes all of `text`; false with errno set on failure.
 bool write_all(int descriptor, std::string_view text);
 
-/// Writes a temporary file beside `path` that then takes its name, with the usual permissions.
-/// Where that is not possible nothing stays, and the error says why.
+/// Writes a temporary file next to `path` and renames it to `path`, with the usual permissions. On
+/// failure no file remains, and the error is returned.
 std::error_code write_whole_file(const std::string& path, std::string_view text);
 
 }  // namespace symprof

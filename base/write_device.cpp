@@ -1,4 +1,4 @@
-// The other direction of device_spec.cpp.
+// Writes device files: the inverse of device_spec.cpp.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -11,13 +11,13 @@ namespace {
 
 using Written = nlohmann::ordered_json;
 
-/// Four digits: more were not measured.
+/// Rounds to four digits, the accuracy of the measurements.
 double rounded(double value) {
   const double scale = std::pow(10.0, 3 - std::floor(std::log10(std::abs(value))));
   return std::round(value * scale) / scale;
 }
 
-/// Rates are whole numbers where they are large, as in the shipped files.
+/// Large rates are integers, as in the shipped files.
 Written rate_of(double value) {
   constexpr double large = 1e6;
   if (value >= large) return static_cast<std::int64_t>(value);
