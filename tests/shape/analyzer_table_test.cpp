@@ -1,6 +1,6 @@
-// The table that Colossal-AI's Analyzer prints of ViT-B/16 at batch 8 (symbolic_profile, fp32, one
-// FLOP per multiply-add), row by row. The document's figure stands beside each formula; where ours
-// is another one, the comment says why. Its Kb, Mb and Gb are KiB, MiB and GiB.
+// The table printed by Colossal-AI's Analyzer for ViT-B/16 at batch 8 (symbolic_profile, fp32, one
+// FLOP per multiply-add), row by row. The document's figure is next to each formula; a comment
+// explains each difference. Its Kb, Mb and Gb are KiB, MiB and GiB.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,8 +19,8 @@ namespace {
 constexpr std::int64_t f32 = 4;
 constexpr std::int64_t batch = 8, classes = 1000, width = 768, hidden = 3072, heads = 12;
 constexpr std::int64_t patch = 16, side = 224 / patch, layers = 12;
-constexpr std::int64_t length = side * side + 1;         // And the class token: 197.
-constexpr std::int64_t tokens = batch * length * width;  // Elements that flow through the encoder.
+constexpr std::int64_t length = side * side + 1;         // Plus the class token: 197.
+constexpr std::int64_t tokens = batch * length * width;  // Elements of an encoder activation.
 constexpr std::int64_t scores = batch * heads * length * length;
 constexpr std::int64_t statistics = 2 * batch * length * f32;  // Mean and rstd of a layer norm.
 
@@ -76,9 +76,9 @@ TEST_SUITE("analyzer_table") {
     CHECK(t.figures("conv_proj").param_bytes ==
           (width * 3 * patch * patch + width) * f32);           // 2.25 Mb
     CHECK(t.figures("conv_proj").temp_bytes == patches * f32);  // 4.59 Mb
-    // 4.59 Mb in the document; the image needs no gradient, and convolution_backward makes none.
+    // 4.59 Mb in the document; the image needs no gradient, and convolution_backward computes none.
     CHECK(t.figures("conv_proj").backward_bytes == 0);
-    // 4.59 Mb of temporaries in the document; both are views and take nothing.
+    // 4.59 Mb of temporaries in the document; both are views without memory.
     CHECK(t.figures("reshape").temp_bytes == 0);
     CHECK(t.figures("permute").temp_bytes == 0);
     CHECK(t.figures("permute").backward_bytes == patches * f32);  // 4.59 Mb
@@ -102,13 +102,13 @@ TEST_SUITE("analyzer_table") {
         const std::string norm = in_layer(layer, name);
         CHECK(t.forward(norm) == 5 * tokens);  // 6.05 M
         // 6.05 M in the document. Its input is also the residual's: the engine adds both gradients
-        // in place, a call of its own, which belongs to the node that ran last.
+        // in place, in a separate call that belongs to the node that ran last.
         CHECK(t.backward(norm) == 5 * tokens + tokens);
         CHECK(t.figures(norm).param_bytes == 2 * width * f32);  // 6.00 Kb
         CHECK(t.figures(norm).backward_bytes == tokens * f32);  // 4.62 Mb
       }
-      // The document books a tensor where it is saved first, this table where it is made: ln_1's
-      // output is copied by the projection and dies, ln_2's is saved by mlp_0.
+      // The document counts a tensor at the node that first saves it, this table at its producer:
+      // ln_1's output is copied by the projection and freed, ln_2's is saved by mlp_0.
       CHECK(t.figures(in_layer(layer, "ln_1")).incremental_bytes == statistics);  // 12.31 Kb
       CHECK(t.figures(in_layer(layer, "ln_1")).temp_bytes == tokens * f32);       // 4.62 Mb
       CHECK(t.figures(in_layer(layer, "ln_2")).incremental_bytes ==
@@ -116,8 +116,8 @@ TEST_SUITE("analyzer_table") {
     }
     CHECK(t.forward("encoder_ln") == 5 * tokens);   // 6.05 M
     CHECK(t.backward("encoder_ln") == 5 * tokens);  // 6.05 M
-    // 36.31 Kb in the document, which counts what the view x[:, 0] shows (24.00 Kb of it). The view
-    // keeps the whole tensor.
+    // 36.31 Kb in the document, which counts only the elements of the view x[:, 0] (24.00 Kb of
+    // it). The view keeps the whole tensor alive.
     CHECK(t.figures("encoder_ln").incremental_bytes == statistics + tokens * f32);
   }
 
@@ -131,8 +131,8 @@ TEST_SUITE("analyzer_table") {
       const RowFigures& figures = t.figures(attention);
       constexpr std::int64_t bias = 3 * tokens;
       CHECK(t.forward(attention) == projections + products + bias + scaling + scores);  // 4.20 G
-      // 8.40 G in the document. The gradients of q, k and v are added into the packed projection's,
-      // two calls of 3 * tokens; without them it is 8.40 G.
+      // 8.40 G in the document. The gradients of q, k and v are accumulated into the packed
+      // projection's, two calls of 3 * tokens; without them it is 8.40 G.
       constexpr std::int64_t gradient_sums = 2 * 3 * tokens;
       constexpr std::int64_t bias_gradients = 3 * tokens + tokens;
       CHECK(t.backward(attention) ==
@@ -140,11 +140,12 @@ TEST_SUITE("analyzer_table") {
       CHECK(figures.param_bytes ==
             (3 * width * width + 3 * width + width * width + width) * f32);  // 9.01 Mb
       CHECK(figures.temp_bytes == tokens * f32);                             // 4.62 Mb
-      // 13.85 Mb in the document, which counts query, key and value apart; they are one tensor.
+      // 13.85 Mb in the document, which counts query, key and value separately; they are one
+      // tensor.
       CHECK(figures.backward_bytes == tokens * f32);
       // 37.30 Mb in the first layer, 32.68 Mb and 4.62 Mb at ln_1 in the others: the projection's
       // input, the packed projection, the attention's weights and the output projection's input.
-      // Today's decomposition also keeps the scaled q and k, as operands of their product.
+      // Today's decomposition also saves the scaled q and k, as operands of their product.
       constexpr std::int64_t document = tokens + 3 * tokens + scores + tokens;
       CHECK(figures.incremental_bytes == (document + 2 * tokens) * f32);
     }
@@ -192,8 +193,8 @@ TEST_SUITE("analyzer_table") {
     CHECK(t.figures("heads_head").backward_bytes == batch * width * f32);              // 24.00 Kb
     CHECK(t.figures("output").backward_bytes == batch * classes * f32);                // 31.25 Kb
 
-    // 1.04 Gb in the document. Ours has the scaled q and k of each layer and the whole of
-    // encoder_ln's output where the document has its first token.
+    // 1.04 Gb in the document. Ours includes the scaled q and k of each layer and all of
+    // encoder_ln's output, of which the document counts the first token.
     constexpr std::int64_t document = 1'118'392'640;
     constexpr std::int64_t scaled = layers * 2 * tokens * f32;
     constexpr std::int64_t behind_the_view = (tokens - batch * width) * f32;

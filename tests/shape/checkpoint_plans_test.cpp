@@ -1,5 +1,5 @@
-// Selective checkpoint plans against PyTorch, which carried out every plan of three models:
-// truth/plans/torch_plans.py says what its fields mean.
+// Selective checkpoint plans against PyTorch, which executed every plan of three models (fields:
+// truth/plans/torch_plans.py).
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ json truth() {
   return json::parse(file);
 }
 
-/// Of a region that is null in the file, as it runs without a checkpoint, there is none.
+/// Omits regions that are null in the file: they run without a checkpoint.
 CheckpointPlan plan_of(const json& regions) {
   CheckpointPlan plan;
   for (const auto& [module, kept] : regions.items()) {
@@ -49,7 +49,7 @@ std::vector<std::string> regions_of(const json& model) {
 }  // namespace
 
 TEST_SUITE("checkpoint_plans") {
-  TEST_CASE("peaks and recomputed calls of plans are PyTorch's") {
+  TEST_CASE("peaks and recomputed calls of plans match PyTorch") {
     int plans = 0;
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
@@ -65,7 +65,7 @@ TEST_SUITE("checkpoint_plans") {
     CHECK(plans == 450);
   }
 
-  TEST_CASE("plans and bounds are the exact frontier, which all plans of the models have") {
+  TEST_CASE("plans and bounds match the exact frontier over all plans of the models") {
     int points = 0;
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
@@ -92,7 +92,7 @@ TEST_SUITE("checkpoint_plans") {
     CHECK(points == 20);
   }
 
-  TEST_CASE("no plan that PyTorch carried out is below the bound") {
+  TEST_CASE("no plan executed by PyTorch is below the lower bound") {
     for (const json& model : truth()) {
       CAPTURE(model.at("model"));
       CountedStep step(model);
@@ -106,7 +106,7 @@ TEST_SUITE("checkpoint_plans") {
     }
   }
 
-  TEST_CASE("no plan of larger models is below the bound, and plans reach it") {
+  TEST_CASE("for larger models no plan is below the lower bound, and some reach it") {
     for (const char* model : {"gpt2", "bert_base", "vit_b_16", "resnet50"}) {
       CAPTURE(model);
       CountedStep step(fs::path(test::source_folder()) / "models" / (std::string(model) + ".pt2"),
@@ -134,7 +134,7 @@ TEST_SUITE("checkpoint_plans") {
     }
   }
 
-  TEST_CASE("plans that join modules are an answer only where modules may be joined") {
+  TEST_CASE("plans that merge modules are returned only if merging is allowed") {
     CountedStep step(fs::path(test::source_folder()) / "models" / "gpt2.pt2", {{"addmm", 64}}, 1);
     const std::vector<std::string> modules = plan::regions_of(step.graph(), {});
     for (const bool joins : {true, false}) {

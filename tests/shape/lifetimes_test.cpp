@@ -1,4 +1,4 @@
-// How long values live in eager Python, against what PyTorch says of the eager modules
+// Lifetimes of values in eager Python, against PyTorch's golden data for the eager modules
 // (truth/lifetimes, made by lifetimes.py).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -40,14 +40,14 @@ Profile forward_of_script(const std::filesystem::path& model, const std::string&
   return profile::evaluate(shape::propagate(graph, options), options.device);
 }
 
-/// `x=float32[16,32]`, as the export has it.
+/// The export's input: `x=float32[16,32]`.
 std::string input_of(const std::filesystem::path& exported) {
   const Graph graph = trace::load(exported.string());
   const Value& input = graph.values[static_cast<std::size_t>(graph.inputs.at(0))];
   return fmt::format("{}={}", input.name, to_string(input.spec.value()));
 }
 
-/// After each allocation of the forward pass what is alive, without what was there before.
+/// Live bytes after each allocation of the forward pass, without earlier storages.
 std::vector<std::int64_t> live_bytes(const Recording& recording) {
   std::vector<std::int64_t> sums;
   std::int64_t live = 0;
@@ -74,7 +74,7 @@ std::int64_t sum(const std::vector<std::int64_t>& series) {
 }  // namespace
 
 TEST_SUITE("lifetimes") {
-  TEST_CASE("a forward function keeps what PyTorch says, after every allocation") {
+  TEST_CASE("a forward function's live bytes match PyTorch after every allocation") {
     const nlohmann::json records = read_json("eager.json");
     int compared = 0, in_onnx = 0;
     for (const auto& [name, record] : records.items()) {
@@ -95,7 +95,7 @@ TEST_SUITE("lifetimes") {
     CHECK(in_onnx >= 3);
   }
 
-  TEST_CASE("TorchScript keeps what PyTorch says of the eager module, but for known causes") {
+  TEST_CASE("TorchScript's live bytes match the eager module, except for known causes") {
     const nlohmann::json records = read_json("eager.json"), causes = read_json("causes.json");
     int equal_scripts = 0, equal_traces = 0;
     for (const auto& [name, record] : records.items())
@@ -122,7 +122,7 @@ TEST_SUITE("lifetimes") {
     CHECK(equal_traces >= 1);
   }
 
-  TEST_CASE("where a file cannot tell, the peak is PyTorch's within 5 % or a lower bound") {
+  TEST_CASE("with uncertain lifetimes, the peak is within 5 % of PyTorch's or a lower bound") {
     const nlohmann::json records = read_json("helpers/eager.json"),
                          known = read_json("helpers/differences.json");
     const auto folder = source_dir / "truth/lifetimes/helpers";
@@ -144,7 +144,7 @@ TEST_SUITE("lifetimes") {
       }
   }
 
-  TEST_CASE("the zoo's exports that are marked, and that are too low") {
+  TEST_CASE("zoo exports with a peak that is too low are marked as lower bounds") {
     const nlohmann::json records = read_json("eager.json");
     int marked = 0, low = 0, low_and_marked = 0;
     for (const auto& [name, record] : records.items()) {
@@ -166,14 +166,14 @@ TEST_SUITE("lifetimes") {
     CHECK(marked == 16);
   }
 
-  TEST_CASE("values that die at their last use make another series") {
+  TEST_CASE("lifetimes until the last use give smaller live bytes") {
     const nlohmann::json record = read_json("eager.json").at("named_once");
     const auto model = source_dir / "truth/lifetimes/named_once.pt2";
     const Profile profile = forward_of(model, Lifetimes::last_use);
     CHECK(sum(live_bytes(profile.recording)) < record.at("sum_bytes").get<std::int64_t>());
   }
 
-  TEST_CASE("the zoo's forward peaks are those of the eager modules, but for known causes") {
+  TEST_CASE("the zoo's forward peaks match the eager modules, except for known causes") {
     const nlohmann::json records = read_json("eager.json"), causes = read_json("causes.json");
     int equal = 0, equal_series = 0;
     for (const auto& [name, record] : records.items()) {

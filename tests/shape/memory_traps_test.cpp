@@ -1,5 +1,5 @@
-// What estimates of memory get wrong, each as a formula of what is right. What PyTorch says of the
-// same files is in truth, and the suite `truth` compares every figure with it.
+// Common mistakes of memory estimates, each with the right formula. PyTorch's figures for the same
+// files are in truth/, and the suite `truth` compares every figure with them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -37,10 +37,10 @@ std::vector<std::int64_t> gradients(const Profile& profile) {
 }  // namespace
 
 TEST_SUITE("memory_traps") {
-  TEST_CASE("a layer that is used five times saves five inputs, and has one gradient") {
+  TEST_CASE("a layer used five times saves five inputs and has one gradient") {
     const Profile profile = test::profile_of("reused_layer.pt2");
     constexpr std::int64_t uses = 5, parameters = (width * width + width) * f32;
-    // The first use saves the graph's input; what tanh gives is the next one's.
+    // The first use saves the graph's input; tanh's output is the next use's input.
     CHECK(saved_by(profile, "aten::tanh") == std::vector<std::int64_t>(uses, activation));
     CHECK(profile.totals.saved_bytes == uses * activation);
     CHECK(profile.totals.fwd_flops == uses * product(rows, width, width));
@@ -62,43 +62,43 @@ TEST_SUITE("memory_traps") {
         std::ranges::count_if(profile.recording.storages, [](const StorageRecord& storage) {
           return storage.kind == StorageKind::optimizer_state && storage.bytes == table;
         });
-    CHECK(states == 2 * 2);  // Both moments, of both.
+    CHECK(states == 2 * 2);  // Both moments of both parameters.
   }
 
-  TEST_CASE("evaluation saves what training does, without what dropout keeps") {
+  TEST_CASE("evaluation saves the same as training, except for dropout's mask") {
     constexpr std::int64_t batch = 8, hidden = 256, one_byte = 1;
     const Profile train = test::profile_of("mlp.pt2");
     const Profile eval = test::profile_of("mlp.pt2", {}, {.mode = Mode::eval});
-    CHECK(eval.totals.saved_bytes == 2 * batch * hidden * f32);  // In front of GELU and behind it.
+    CHECK(eval.totals.saved_bytes == 2 * batch * hidden * f32);  // Before and after GELU.
     CHECK(train.totals.saved_bytes - eval.totals.saved_bytes == batch * hidden * one_byte);
   }
 
-  TEST_CASE("a buffer that each step overwrites is there once") {
+  TEST_CASE("a buffer overwritten by each step exists once") {
     const Profile profile = test::profile_of("reused_buffer.pt2");
     CHECK(profile.totals.buffer_bytes == activation);
     CHECK(profile.memory.at_peak[MemoryCategory::buffers] == activation);
-    // Calls in place make nothing: two results of relu_, and the sum between them.
+    // In-place calls allocate nothing: two results of relu_, and the sum between them.
     CHECK(profile.totals.saved_bytes == 3 * activation);
   }
 
-  TEST_CASE("a saved row keeps all of the tensor that it is a view of") {
+  TEST_CASE("a saved row keeps the whole base tensor alive") {
     constexpr std::int64_t wide = 512, base = rows * wide * f32, row = wide * f32;
     const Profile profile = test::profile_of("kept_base.pt2");
     CHECK(saved_by(profile, "aten::linear").front() == base);
-    CHECK(profile.totals.saved_bytes == base + row + row);  // And sigmoid's and mul's results.
+    CHECK(profile.totals.saved_bytes == base + row + row);  // Plus the results of sigmoid and mul.
   }
 
-  TEST_CASE("gradients that come in bf16 are kept in the dtype of their parameters") {
+  TEST_CASE("bf16 gradients are stored in the dtype of their parameters") {
     const Profile profile = test::profile_of("mixed_dtypes.pt2");
     constexpr std::int64_t weight = width * width * f32, bias = width * f32;
     CHECK(gradients(profile) == std::vector<std::int64_t>{bias, bias, weight, weight});
     CHECK(profile.totals.grad_bytes == profile.totals.param_bytes);
-    // Saved are the input in bf16, three results of tanh, and the casts of the two weights whose
-    // layer has an input that needs a gradient.
+    // Saved: the bf16 input, three results of tanh, and the casts of the two weights whose layer's
+    // input needs a gradient.
     CHECK(profile.totals.saved_bytes == 4 * rows * width * bf16 + 2 * (width * width) * bf16);
   }
 
-  TEST_CASE("what autograd saved goes with the graph that nothing needs") {
+  TEST_CASE("saved tensors are released with an unused graph") {
     test::GraphBuilder b;
     const TensorSpec spec = test::contiguous({rows, width});
     const ValueId x = b.parameter("x", spec);

@@ -1,5 +1,5 @@
-// The ONNX and the .pt2 file of one model cost the same, or differ by what the exporter changed:
-// each difference is a formula here, and told in docs/accuracy.md.
+// The ONNX and the .pt2 file of a model cost the same, or differ by changes of the exporter: each
+// difference is a formula here and explained in docs/accuracy.md.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -17,9 +17,9 @@ namespace {
 using trace::TrainingMode;
 
 constexpr std::int64_t f32 = 4, i64 = 8;
-constexpr std::int64_t block = 512;  // The least that the allocator gives a tensor, in bytes.
+constexpr std::int64_t block = 512;  // The allocator's smallest block, in bytes.
 
-// Bytes that the ONNX file has more than the .pt2.
+// Bytes of the ONNX file minus bytes of the .pt2.
 struct Difference {
   std::int64_t saved = 0, parameters = 0, buffers = 0, peak = 0;
 };
@@ -67,7 +67,7 @@ void check(const Pair& pair) {
   check(pair, TrainingMode::eval);
 }
 
-// num_batches_tracked, an int64 of every batch norm, is not in an ONNX file.
+// num_batches_tracked, one int64 per batch norm, is missing in an ONNX file.
 constexpr Difference without_batch_counts(std::int64_t norms) {
   return {.buffers = -norms * i64, .peak = -norms * block};
 }
@@ -96,9 +96,9 @@ TEST_SUITE("onnx_models") {
                  .exported = name + ".pt2",
                  .train = {.buffers = -64 * f32, .peak = -block}});
 
-    // The positions, [1, 128] int64, are a view of a buffer in the .pt2 and a buffer of their own
-    // here. Of the .pt2's two buffers [1, 512] one is left; the indices with which the mask is
-    // gathered are folded to [8, 1, 1, 128, 2].
+    // The positions, [1, 128] int64, are a view of a buffer in the .pt2 and a separate buffer here.
+    // Of the .pt2's two buffers [1, 512] one remains; the indices that gather the mask are folded
+    // to [8, 1, 1, 128, 2].
     constexpr std::int64_t buffers = (128 + 8 * 128 * 2 - 512) * i64;
     check(Pair{.onnx = "bert_base.onnx",
                .exported = "bert_base.pt2",
@@ -106,18 +106,18 @@ TEST_SUITE("onnx_models") {
   }
 
   TEST_CASE("small files of the dynamo exporter") {
-    // A tied weight, [96, 32], stands in the file a second time, transposed, with the causal mask,
-    // [16, 16].
+    // A tied weight, [96, 32], is in the file a second time, transposed, with the causal mask, [16,
+    // 16].
     constexpr std::int64_t weight = 96 * 32 * f32, mask = 16 * 16 * f32;
     check(Pair{.onnx = "tiny/tied_lm.onnx",
                .exported = "tiny/tied_lm.pt2",
                .train = {.parameters = weight, .buffers = mask, .peak = weight + mask}});
-    // Zeros, [4, 16], are a constant; what a slice assignment writes is scattered by 8 indices.
+    // Zeros, [4, 16], are a constant; a slice assignment becomes a scatter with 8 indices.
     check(Pair{.onnx = "tiny/aliases.onnx",
                .exported = "tiny/aliases.pt2",
                .train = {.saved = 8 * i64, .buffers = 4 * 16 * f32, .peak = block}});
     // A buffer of 4 indices is a constant that is copied to the device; full_like, [2, 16, 4], is a
-    // constant too.
+    // constant, too.
     constexpr std::int64_t order = 4 * i64;
     check(Pair{.onnx = "tiny/rearranged.onnx",
                .exported = "tiny/rearranged.pt2",
@@ -130,9 +130,9 @@ TEST_SUITE("onnx_models") {
                .train = {.saved = 6 * 2 * i64, .peak = 2 * block}});
   }
 
-  TEST_CASE("attention in its parts") {
+  TEST_CASE("decomposed attention") {
     // The exporter drops contiguous(), which has no meaning in ONNX: query, key and value are
-    // copied apart instead of in one tensor, and once scaled, query and key are not kept.
+    // copied separately instead of in one tensor, and once scaled, query and key are released.
     constexpr std::int64_t vit = 8 * 12 * 197 * 64 * f32;
     constexpr std::int64_t packed = -12 * 2 * vit;
     check(Pair{.onnx = "vit_b_16.onnx",
@@ -140,7 +140,7 @@ TEST_SUITE("onnx_models") {
                .sizes = {{"batch", 8}},
                .onnx_attention = math,
                .train = {.saved = packed, .peak = packed}});
-    // The exporter drops the dropout inside of attention: its output and its mask.
+    // The exporter drops the dropout inside attention: its output and its mask.
     constexpr std::int64_t gpt2 = 4 * 12 * 512 * 512, dropped = -12 * (gpt2 * f32 + gpt2);
     check(Pair{.onnx = "gpt2.onnx",
                .exported = "gpt2.pt2",
@@ -159,8 +159,8 @@ TEST_SUITE("onnx_models") {
                .exported = "resnet50.pt2",
                .train = without_batch_counts(53)});
 
-    // silu is Sigmoid and Mul: the sigmoid, [2, 8, 16, 16], is saved too, and while both halves of
-    // the backward run there is one gradient more.
+    // silu is Sigmoid and Mul: the sigmoid, [2, 8, 16, 16], is also saved, and while both parts of
+    // the backward run there is one more gradient.
     constexpr std::int64_t sigmoid = 2 * 8 * 16 * 16 * f32;
     const Difference norms = without_batch_counts(2);
     check(Pair{
@@ -168,10 +168,10 @@ TEST_SUITE("onnx_models") {
         .exported = "tiny/convnet.pt2",
         .train = {.saved = sigmoid, .buffers = norms.buffers, .peak = 2 * sigmoid + norms.peak}});
 
-    // Attention is written out, so it is compared with the .pt2's by parts. _safe_softmax is
-    // Softmax, IsNaN and Where, which saves its condition, and without dropout the Where's result
-    // too. Token types are expanded before they are copied to the device, [8, 128]; the .pt2's two
-    // buffers are shape arithmetic here, and 36 numbers are tensors of one element.
+    // Attention is decomposed, so it is compared with the .pt2's part by part. _safe_softmax is
+    // Softmax, IsNaN and Where, which saves its condition and, without dropout, also Where's
+    // result. Token types are expanded before they are copied to the device, [8, 128]; the .pt2's
+    // two buffers are shape arithmetic here, and 36 numbers are one-element tensors.
     constexpr std::int64_t scores = 8 * 12 * 128 * 128, layers = 12, types = 8 * 128 * i64;
     constexpr std::int64_t train = layers * scores + types;
     constexpr std::int64_t eval = train + layers * scores * f32;

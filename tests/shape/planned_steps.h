@@ -1,5 +1,5 @@
-// Steps of model files under checkpoint plans, as planners try them: counted in tensors, as PyTorch
-// was asked about (truth/plans/torch_plans.py), and on the simulated allocator.
+// Steps of model files under checkpoint plans, as planners evaluate them: counted in tensors, as
+// measured in PyTorch (truth/plans/torch_plans.py), and on the simulated allocator.
 #pragma once
 
 #include <algorithm>
@@ -27,15 +27,15 @@ inline std::filesystem::path plans_folder() {
   return std::filesystem::path(source_folder()) / "truth/plans";
 }
 
-/// The step that PyTorch ran, counted as it counts it: tensors in blocks of 512 bytes, without
-/// parameters, the input, and the output of the step before; made-up costs by operator.
+/// The step that PyTorch ran, with its accounting: tensors in blocks of 512 bytes, without
+/// parameters, the input, and the previous step's output; synthetic costs per operator.
 class CountedStep final : public plan::CheckpointTrial {
  public:
   explicit CountedStep(const nlohmann::json& model)
       : CountedStep(plans_folder() / "models" / (model.at("model").get<std::string>() + ".pt2"),
                     model.at("time_per_element"), 0) {}
 
-  /// `other_cost` is that of operators that `costs` does not have.
+  /// `other_cost` is the cost of operators missing in `costs`.
   CountedStep(const std::filesystem::path& path, std::map<std::string, double> costs,
               double other_cost)
       : graph_(trace::load(path.string())), costs_(std::move(costs)), other_cost_(other_cost) {
@@ -43,7 +43,7 @@ class CountedStep final : public plan::CheckpointTrial {
     for (const StorageRecord& storage : plain.storages)
       if (storage.kind == StorageKind::parameter || storage.kind == StorageKind::input)
         aside_ += round_up(storage.bytes, std::int64_t{512});
-    // A residual model: its output is as large as its input.
+    // A residual model: its output has its input's size.
     for (const StorageRecord& storage : plain.storages)
       if (storage.kind == StorageKind::input) aside_ += round_up(storage.bytes, std::int64_t{512});
   }
@@ -117,7 +117,7 @@ class CountedStep final : public plan::CheckpointTrial {
   std::int64_t aside_ = 0;
 };
 
-/// A step with AdamW on the simulated allocator, whose pools have segments of their own.
+/// A step with AdamW on the simulated allocator, whose pools have separate segments.
 class ReservedStep final : public plan::CheckpointTrial {
  public:
   explicit ReservedStep(const std::filesystem::path& path)
@@ -136,7 +136,7 @@ class ReservedStep final : public plan::CheckpointTrial {
     return {memory.peak_allocated_bytes, memory.peak_reserved_bytes, memory.small_segments_bytes};
   }
 
-  /// With all of `bytes` up front but for small segments; empty where more is reserved.
+  /// Reserves `bytes` up front, except small segments; empty if more is reserved.
   std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {
@@ -182,7 +182,7 @@ class ReservedStep final : public plan::CheckpointTrial {
   DeviceSpec device_ = load_device(source_folder() + "/devices/h200.json");
 };
 
-/// The least that was found in which the step runs, most of it taken up front.
+/// The smallest reserved memory found in which the step runs, most of it reserved up front.
 inline std::int64_t least_reserved(ReservedStep& step, const Recording& recording) {
   const plan::StepPeaks plain = step.peaks(recording);
   std::int64_t least = plain.reserved_bytes;
@@ -207,7 +207,7 @@ inline CheckpointPlan all_of(const std::vector<std::string>& modules) {
   return plan;
 }
 
-/// Some regions run again, and keep some calls.
+/// A random plan: some regions are recomputed and keep some calls.
 inline CheckpointPlan some_plan(const plan::StepCosts& costs, std::mt19937& random) {
   CheckpointPlan plan;
   const unsigned keeps = random() % 5;  // Of four.

@@ -1,5 +1,4 @@
-// What plans reserve on the simulated allocator, beside bounds of it and steps that are put
-// together.
+// Reserved memory of plans on the simulated allocator, against lower bounds and synthesized steps.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -25,7 +24,7 @@ const fs::path folder = test::plans_folder();
 }  // namespace
 
 TEST_SUITE("reserved_plans") {
-  TEST_CASE("no plan reserves less than the bound of both pools says, whatever it takes up front") {
+  TEST_CASE("no plan reserves less than the lower bound of both pools, for any amount up front") {
     const fs::path root = test::source_folder();
     for (const fs::path& path :
          {folder / "models/narrow_decoder.pt2", root / "models/resnet50.pt2",
@@ -49,10 +48,10 @@ TEST_SUITE("reserved_plans") {
     }
   }
 
-  TEST_CASE("all that a narrow decoder reserves is what its pools hold at most") {
+  TEST_CASE("the lower bound of both pools is tight for a narrow decoder") {
     ReservedStep step(folder / "models/narrow_decoder.pt2");
     plan::CheckpointPlanner planner(step, plan::regions_of(step.graph(), {}));
-    // Its optimizer works on parameters below 1 MiB, its layers on activations above.
+    // Its optimizer uses parameters below 1 MiB, its layers activations above.
     const plan::Window least = *planner.least_window();
     CHECK(least.other_pool_bytes > 0);
     const std::int64_t reserved = planner.all_again().peaks.reserved_bytes;
@@ -61,17 +60,18 @@ TEST_SUITE("reserved_plans") {
     CHECK(reserved > 1.1 * static_cast<double>(planner.all_again().peaks.allocated_bytes));
   }
 
-  TEST_CASE("a step that is put together takes what the recorded one takes") {
+  TEST_CASE("a synthesized step has the memory and cost of the recorded step") {
     const fs::path root = test::source_folder();
-    // mvit_v2_s' file does not tell when Python lets go of some values of its plain step, and
-    // swin_t's code writes down numbers for its masks.
+    // mvit_v2_s' file leaves some lifetimes of its plain step uncertain, and swin_t's code has
+    // literals for its masks.
     for (const char* model :
          {"models/gpt2.pt2", "models/bert_base.pt2", "models/vit_b_16.pt2", "models/resnet50.pt2",
           "tests/zoo/models/mvit_v2_s.pt2", "tests/zoo/models/swin_t.pt2"}) {
       CAPTURE(model);
       ReservedStep step(root / model);
       std::vector<std::string> modules = plan::regions_of(step.graph(), {});
-      // What mvit_v2_s' head saves is changed in place later, so that it cannot run again.
+      // mvit_v2_s' head saves a tensor that is later modified in place, so the head cannot be
+      // recomputed.
       std::erase(modules, "head");
       const Recording plain = step.record({}), again = step.record(all_of(modules));
       const plan::StepCosts costs =
@@ -80,7 +80,7 @@ TEST_SUITE("reserved_plans") {
                       odd = step.record(plan::every_second(costs, 1));
       const plan::SharedSteps steps(costs, {plain, again, even, odd}, modules);
       REQUIRE(steps.are_alike());
-      // A step that waits for its host.
+      // A host-bound step.
       constexpr double policy_us = 5;
       const std::vector<double> costs_us = step.costs_us(again);
       plan::ComposedStep composed(steps, costs_us,

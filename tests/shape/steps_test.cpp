@@ -1,4 +1,4 @@
-// Whole training steps against PyTorch: truth/steps, made by make_steps.py and
+// Whole training steps against PyTorch's golden data: truth/steps, made by make_steps.py and
 // real_allocator.py there.
 #include <doctest/doctest.h>
 
@@ -50,8 +50,8 @@ Totals totals_of(const Graph& graph, const json& truth, const json& record, Life
   return profile::evaluate(test::record_prepared(graph, options), options.device).totals;
 }
 
-/// What is known to differ between symprof and PyTorch, by the entries of causes.json whose fields
-/// the record has.
+/// Known differences between symprof and PyTorch: the entries of causes.json whose fields match the
+/// record.
 class Causes {
  public:
   explicit Causes(const fs::path& path) : causes_(read(path)) {}
@@ -87,7 +87,7 @@ class Causes {
 }  // namespace
 
 TEST_SUITE("steps") {
-  TEST_CASE("a training step peaks where PyTorch says") {
+  TEST_CASE("a training step's peak matches PyTorch") {
     Causes causes(folder / "causes.json");
     int models = 0;
     const json truths = read(folder / "steps.json");
@@ -107,7 +107,7 @@ TEST_SUITE("steps") {
     CHECK(causes.all_used());
   }
 
-  TEST_CASE("a loop takes of the allocator what PyTorch's CUDA build takes") {
+  TEST_CASE("a loop's reserved memory matches PyTorch's CUDA build") {
     Causes causes(folder / "allocator_causes.json");
     std::size_t loops = 0;
     const json truths = read(folder / "allocator.json");

@@ -1,4 +1,4 @@
-// The shipped models against PyTorch's own figures (truth/*.json, made by make_truth.py).
+// The shipped models against PyTorch's golden data (truth/*.json, made by make_truth.py).
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -19,13 +19,14 @@ namespace {
 namespace fs = std::filesystem;
 const fs::path source_dir = test::source_folder();
 
-// What is asked of a file: as it is, or cast. A model that was exported in bf16 has no fp32 record.
+// True if the record is of the file cast to another dtype. A model exported in bf16 has no fp32
+// record.
 bool is_cast(const nlohmann::json& truth, const nlohmann::json& record) {
   const auto is_fp32 = [](const nlohmann::json& other) { return other.at("dtype") == "fp32"; };
   return record.at("dtype") == "bf16" && std::ranges::any_of(truth.at("records"), is_fp32);
 }
 
-// The code of an exported program drops a value at its last use; an eager module's frames do not.
+// An exported program's code releases a value at its last use; an eager module's frames do not.
 Profile profile_of(const fs::path& model, const nlohmann::json& truth, const nlohmann::json& record,
                    StepOptions options = {.lifetimes = Lifetimes::last_use}) {
   Graph graph = trace::load(model.string());
@@ -48,15 +49,15 @@ fs::path model_of(const fs::path& truth) {
 
 constexpr std::int64_t block = 512;
 
-// MemTracker takes attention's seed and offset for blocks of the device; they are in host memory.
+// MemTracker counts attention's seed and offset as device blocks; they are in host memory.
 std::int64_t host_blocks(const Recording& recording) {
   return block * std::ranges::count_if(recording.storages, [](const StorageRecord& storage) {
            return storage.saved && !storage.on_device;
          });
 }
 
-// It also adds gradients into a new tensor, where eager CUDA adds in place. Only ResNet-50's peak
-// lies in such a sum (docs/accuracy.md).
+// MemTracker also adds gradients into a new tensor; eager CUDA adds in place. Only ResNet-50's peak
+// is in such a sum (docs/accuracy.md).
 bool peaks_in_a_sum(const fs::path& model) { return model.stem() == "resnet50"; }
 
 void check_peak(const Profile& profile, const fs::path& model, std::int64_t tracked) {
@@ -91,7 +92,7 @@ void check_optimizer(const fs::path& model, const nlohmann::json& truth,
   const std::int64_t tracked = record.at("peak_bytes").at(name);
   if (profile.totals.tensor_peak.phase != Phase::optimizer)
     return check_peak(profile, model, tracked);
-  // make_truth.py drops the output before the update; here it lives as in a training loop.
+  // make_truth.py releases the output before the update; here it lives as in a training loop.
   const std::int64_t output = record.at("output_bytes");
   CHECK(profile.totals.tensor_peak.bytes == tracked + (output + block - 1) / block * block);
 }
@@ -120,7 +121,7 @@ int for_each_record(const auto& run, std::string_view kind = "exported") {
 }  // namespace
 
 TEST_SUITE("truth") {
-  TEST_CASE("the exported programs cost what PyTorch says") {
+  TEST_CASE("the exported programs' costs match PyTorch") {
     const int compared =
         for_each_record([](const auto& model, const auto& truth, const auto& record) {
           check(profile_of(model, truth, record), model, record);
@@ -128,7 +129,7 @@ TEST_SUITE("truth") {
     CHECK(compared >= 40);
   }
 
-  TEST_CASE("a step with an optimizer peaks where PyTorch says") {
+  TEST_CASE("the peak of a step with an optimizer matches PyTorch") {
     using enum OptimizerVariant;
     int compared = 0;
     for_each_record([&](const auto& model, const auto& truth, const auto& record) {
@@ -142,7 +143,7 @@ TEST_SUITE("truth") {
     CHECK(compared >= 10);
   }
 
-  TEST_CASE("an eager module's inference peaks where its frames hold what they were given") {
+  TEST_CASE("an eager module's inference peak includes the arguments held by its frames") {
     const int equal = for_each_record(
         [&](const auto& model, const auto& truth, const auto& record) {
           if (record.at("mode") != "eval") return;

@@ -1,4 +1,4 @@
-// Architectures of known packages against PyTorch's own figures: tests/zoo/models, made by
+// Architectures of known packages against PyTorch's golden data: tests/zoo/models, made by
 // truth/zoo/run.py and report.py.
 #include <doctest/doctest.h>
 
@@ -30,7 +30,7 @@ nlohmann::json read(const fs::path& path) {
   return nlohmann::json::parse(file);
 }
 
-// cuDNN alone knows what its recurrent layers keep; docs/models.md.
+// Only cuDNN knows the reserve of its recurrent layers; docs/models.md.
 bool has_cudnn_layers(const Profile& profile) {
   return std::ranges::count(profile.recording.ops, "aten::_cudnn_rnn") != 0;
 }
@@ -51,7 +51,7 @@ void check(const Profile& profile, const nlohmann::json& truth) {
 }  // namespace
 
 TEST_SUITE("zoo") {
-  TEST_CASE("architectures of known packages cost what PyTorch says") {
+  TEST_CASE("costs of known packages' architectures match PyTorch") {
     int compared = 0;
     for (const auto& entry : fs::directory_iterator(source_dir / "tests/zoo/models")) {
       if (entry.path().extension() != ".pt2") continue;

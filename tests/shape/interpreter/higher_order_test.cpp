@@ -1,4 +1,5 @@
-// Higher-order operators: what runs, how often, and what is kept for backward.
+// Higher-order operators: the executed graphs, their repetitions, and the tensors saved for
+// backward.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 
@@ -55,7 +56,7 @@ using List = std::vector<ListElement>;
 TEST_SUITE("exported_control") {
   using namespace symprof;
 
-  TEST_CASE("a branch on a size keeps its operands, and runs again in backward") {
+  TEST_CASE("a branch on a size saves its operands and is recomputed in backward") {
     const Profile few = profile_of("cond.pt2");  // Three rows: one layer.
     CHECK(few.totals.fwd_flops == narrow(3));
     CHECK(few.totals.bwd_flops == narrow(3) + narrow(3));
@@ -77,7 +78,7 @@ TEST_SUITE("exported_control") {
       if (call.phase == Phase::forward) CHECK(nodes.at(call.node).op == "higher_order::cond");
   }
 
-  TEST_CASE("a branch on a value is refused, or the one that moves more bytes") {
+  TEST_CASE("a data-dependent branch is refused, or the one that moves more bytes is taken") {
     const std::string refused = message_of([] { profile_of("cond_on_data.pt2"); });
     CHECK(refused.find("node cond (higher_order::cond): data-dependent control flow") !=
           refused.npos);
@@ -88,7 +89,7 @@ TEST_SUITE("exported_control") {
     CHECK(profile.warnings.size() == 1);
   }
 
-  TEST_CASE("a loop counts on the host, and keeps what goes into each iteration") {
+  TEST_CASE("a loop counter is on the host, and the inputs of each iteration are saved") {
     const Profile profile = profile_of("while_loop.pt2");  // Three times three rows.
     CHECK(profile.totals.fwd_flops == 3 * narrow(3));
     CHECK(profile.totals.bwd_flops == 3 * narrow(3) + 3 * narrow(3) + 2 * narrow(3));
@@ -117,7 +118,7 @@ TEST_SUITE("exported_control") {
     CHECK(profile.totals.saved_bytes == 2 * 3 * row_bytes);
   }
 
-  TEST_CASE("a checkpoint keeps its operands alone") {
+  TEST_CASE("a checkpoint saves only its operands") {
     GraphBuilder body;
     const ValueId x = body.input("x", contiguous({3, 8}));
     const ValueId w = body.input("w", contiguous({8, 8}));
@@ -139,7 +140,7 @@ TEST_SUITE("exported_control") {
     CHECK(profile_of(plain.graph).totals.saved_bytes == 3 * row_bytes);
   }
 
-  TEST_CASE("associative_scan of sums is a cumulative sum, whatever the length") {
+  TEST_CASE("associative_scan of sums is a cumulative sum for any length") {
     for (const std::int64_t length : {1, 2, 3, 4, 7, 8, 9}) {
       GraphBuilder b;
       const ValueRef x{b.input("x", contiguous({length, 2}))};
@@ -150,7 +151,7 @@ TEST_SUITE("exported_control") {
     }
   }
 
-  TEST_CASE("on real tensors a branch follows the value") {
+  TEST_CASE("with real tensors a branch follows the value") {
     GraphBuilder b;
     const ValueRef flag{b.input("flag", contiguous({}, DType::boolean))};
     const ValueRef x{b.input("x", contiguous({2}))};
@@ -162,7 +163,7 @@ TEST_SUITE("exported_control") {
     CHECK(at::equal(run(b.graph, {at::scalar_tensor(false, at::kBool), three}), three * three));
   }
 
-  TEST_CASE("operators that are code elsewhere say what to do instead") {
+  TEST_CASE("unsupported operators come with advice") {
     GraphBuilder b;
     const ValueRef x{b.input("x", contiguous({2, 2, 16, 8}))};
     b.call("higher_order::flex_attention", "", {x, x, x});
@@ -175,7 +176,7 @@ TEST_SUITE("exported_control") {
     CHECK(vmap.find("run_decompositions") != vmap.npos);
   }
 
-  TEST_CASE("a joint graph is one pass") {
+  TEST_CASE("a joint forward-backward graph is one pass") {
     const Profile profile = profile_of("joint.pt2");
     const std::int64_t forward = 2 * wide(3) + narrow(3), backward = 3 * wide(3) + narrow(3);
     CHECK(profile.totals.fwd_flops == forward + backward);
@@ -183,7 +184,7 @@ TEST_SUITE("exported_control") {
     CHECK(profile.warnings.at(0).find("backward pass as well") != std::string::npos);
   }
 
-  TEST_CASE("inputs that are constants, a complex number, a frozen weight, a buffer that changes") {
+  TEST_CASE("constant inputs, a complex number, a frozen weight, a mutated buffer") {
     const Profile profile = profile_of("constants.pt2");
     CHECK(profile.totals.fwd_flops == narrow(3));
     CHECK(profile.totals.bwd_flops == 0);  // Only the bias needs a gradient.
@@ -194,7 +195,7 @@ TEST_SUITE("exported_control") {
         CHECK(name(profile.recording.specs.at(node.outputs.at(0).spec).dtype) == "complex64");
   }
 
-  TEST_CASE("archives of the layout before PyTorch 2.8") {
+  TEST_CASE("archives with the layout before PyTorch 2.8") {
     const std::int64_t rows = 4, in = 16, out = 32;
     for (const char* name : {"archive_2_4.pt2", "archive_2_6.pt2", "archive_2_7.pt2"}) {
       CAPTURE(name);

@@ -9,7 +9,7 @@
 namespace symprof::leaves_test {
 namespace {
 
-/// A graph whose one constant is read by an operator, and may be an output.
+/// A graph with one constant, which is read by an operator and may be an output.
 struct Numbers {
   Graph graph;
   ValueId constant;
@@ -26,7 +26,7 @@ struct Numbers {
     return *this;
   }
 
-  /// By a module that runs again in backward, and which the operator is in.
+  /// Reads the constant in a recomputed module that contains the operator.
   Numbers& read_inside_by(const std::string& op) {
     const auto body = std::make_shared<Graph>();
     const ValueId other = body->add_value({.name = "other", .kind = ValueKind::input}),
@@ -56,13 +56,13 @@ struct Numbers {
 }  // namespace
 
 TEST_SUITE("leaves") {
-  TEST_CASE("numbers that are only copied to the device are those that the code writes down") {
+  TEST_CASE("constants that are only copied to the device are literals of the code") {
     CHECK(Numbers().read_by("aten::lift_fresh_copy").are_of_code());
     CHECK(
         Numbers().read_by("aten::lift_fresh_copy").read_by("aten::lift_fresh_copy").are_of_code());
   }
 
-  TEST_CASE("they are so in a module that runs again, too") {
+  TEST_CASE("so are constants in a recomputed module") {
     CHECK(Numbers().read_inside_by("aten::lift_fresh_copy").are_of_code());
     CHECK_FALSE(Numbers().read_inside_by("aten::add").are_of_code());
     CHECK_FALSE(Numbers()
@@ -71,14 +71,14 @@ TEST_SUITE("leaves") {
                     .are_of_code());
   }
 
-  TEST_CASE("what something else reads lies on the device") {
+  TEST_CASE("constants read by other operators are on the device") {
     CHECK_FALSE(Numbers().are_of_code());
     CHECK_FALSE(Numbers().read_by("aten::add").are_of_code());
     CHECK_FALSE(Numbers().read_by("aten::lift_fresh_copy").read_by("aten::add").are_of_code());
     CHECK_FALSE(Numbers().read_by("aten::lift_fresh_copy").returned().are_of_code());
   }
 
-  TEST_CASE("a buffer is no number of the code") {
+  TEST_CASE("a buffer is no literal of the code") {
     CHECK_FALSE(Numbers(ValueKind::buffer).read_by("aten::lift_fresh_copy").are_of_code());
   }
 }

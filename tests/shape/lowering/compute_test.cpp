@@ -36,13 +36,13 @@ TEST_SUITE("onnx_compute") {
                    "does not broadcast"));
   }
 
-  TEST_CASE("a known exponent is a number") {
+  TEST_CASE("a known exponent becomes a number") {
     const at::Tensor y = run_one(
         "g (float[2] x) => (float[2] y) <float two = {2}> { y = Pow(x, two) }", {trainable({2})});
     CHECK(gradient_node(y) == "PowBackward0");
   }
 
-  TEST_CASE("the linear layer of an exporter is addmm") {
+  TEST_CASE("an exported linear layer becomes addmm") {
     const at::Tensor a = trainable({4, 3}), w = trainable({5, 3}), b = trainable({5});
     const std::string text = R"(g (float[4,3] a, float[5,3] w, float[5] b) => (float[4,5] y)
                                 { y = Gemm <transB = 1> (a, w, b) })";
@@ -113,7 +113,7 @@ TEST_SUITE("onnx_compute") {
     CHECK(running.is_same(y[1]));
   }
 
-  TEST_CASE("dropout trains only when the node says so") {
+  TEST_CASE("dropout is active only in the node's training mode") {
     const at::Tensor x = at::ones({1000});
     const std::string head =
         "g (float[1000] x) => (float[1000] y) <float ratio = {0.25}, bool on = {";

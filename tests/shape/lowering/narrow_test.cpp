@@ -1,4 +1,4 @@
-// Numbers of less than a byte, FP8 without saturation and powers of two.
+// Sub-byte numbers, FP8 without saturation, and powers of two.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -19,7 +19,7 @@ using namespace symprof::testing;
 constexpr int to_float8_e4m3fn = 17, to_int4 = 22, to_float4 = 23, to_float8_e8m0 = 24,
               to_uint2 = 25;
 
-/// `values` there and back.
+/// `values` cast to the type and back.
 at::Tensor through(int type, std::vector<double> values, const std::string& attributes = "") {
   const auto size = std::to_string(values.size());
   const auto count = static_cast<std::int64_t>(values.size());
@@ -31,7 +31,7 @@ at::Tensor through(int type, std::vector<double> values, const std::string& attr
 }  // namespace
 
 TEST_SUITE("onnx_narrow") {
-  TEST_CASE("integers keep their lowest bits, with the sign of the highest") {
+  TEST_CASE("integers keep their lowest bits, sign-extended") {
     std::vector<double> given, signed_four, two;
     for (int i = -20; i <= 20; ++i) {
       given.push_back(i);
@@ -43,12 +43,12 @@ TEST_SUITE("onnx_narrow") {
     CHECK(through(to_uint2, given).equal(reals(two, {count})));
   }
 
-  TEST_CASE("FLOAT4E2M1 takes the nearest of its numbers, of two the even one") {
+  TEST_CASE("FLOAT4E2M1 rounds to nearest, ties to even") {
     CHECK(through(to_float4, {0.25, 0.26, 0.75, 1.25, 1.76, 2.5, 3.5, 5, 5.1, 1e6, -0.75, -9})
               .equal(reals({0, 0.5, 1, 1, 2, 2, 4, 4, 6, 6, -1, -6}, {12})));
   }
 
-  TEST_CASE("FLOAT8E8M0 is a power of two, rounded as the node says") {
+  TEST_CASE("FLOAT8E8M0 is a power of two in the node's rounding mode") {
     const std::vector<double> given = {0.11, 1, 1.4, 1.6, 3};
     std::vector<double> up, down, nearest;
     for (const double value : given) {
@@ -62,13 +62,13 @@ TEST_SUITE("onnx_narrow") {
     CHECK(through(to_float8_e8m0, given, R"(, round_mode = "nearest")").equal(reals(nearest, {5})));
   }
 
-  TEST_CASE("without saturation what is beyond FLOAT8E4M3FN is not a number") {
+  TEST_CASE("without saturation, values beyond FLOAT8E4M3FN become NaN") {
     const at::Tensor y = through(to_float8_e4m3fn, {448, 464, 465, 1e6}, ", saturate = 0");
     CHECK(y.isnan().to(at::kLong).equal(longs({0, 0, 1, 1})));
     CHECK(through(to_float8_e4m3fn, {465, 1e6, -1e6}).equal(reals({448, 448, -448}, {3})));
   }
 
-  TEST_CASE("four-bit weights are scaled by blocks") {
+  TEST_CASE("4-bit weights are scaled by block") {
     const at::Tensor x = reals({-7, 3, 5, -8, 1, 2, 4, 6}, {4, 2}),
                      scale = reals({0.5, 2, 4, 8}, {2, 2});
     const at::Tensor y = run_one(R"(g (float[4,2] x, float[2,2] s) => (float[4,2] y)
@@ -77,7 +77,7 @@ TEST_SUITE("onnx_narrow") {
     CHECK(y.equal(x * scale.repeat_interleave(2, 0)));
   }
 
-  TEST_CASE("two numbers of four bits share a byte of the device") {
+  TEST_CASE("two 4-bit numbers share a byte on the device") {
     constexpr std::int64_t count = 65;
     const Graph graph = trace::parse_onnx_text(R"(<ir_version: 10, opset_import: ["" : 21]>
       g (int4[65] q, float s) => (float[65] y) { y = DequantizeLinear(q, s) })",
@@ -89,7 +89,7 @@ TEST_SUITE("onnx_narrow") {
     CHECK(bytes == std::vector<std::int64_t>{(count + 1) / 2, 4});
   }
 
-  TEST_CASE("another dtype for the model is not one for its quantised numbers") {
+  TEST_CASE("converting the model's dtype leaves quantised numbers unchanged") {
     Graph graph = trace::parse_onnx_text(R"(<ir_version: 10, opset_import: ["" : 23]>
       g (float4e2m1[8] q, float8e4m3fn[8] r, float[8] x) => (float[8] y) { y = Identity(x) })",
                                          "test");

@@ -1,4 +1,4 @@
-// Resize, dilated pooling, and what torchvision has: against formulas, or PyTorch's own operators.
+// Resize, dilated pooling, and torchvision operators, against formulas or PyTorch's own operators.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 using namespace symprof::testing;
 
 TEST_SUITE("onnx_resample") {
-  TEST_CASE("an operator of PyTorch runs where it reads the same elements") {
+  TEST_CASE("PyTorch's operator runs if it reads the same elements") {
     const at::Tensor x = trainable({1, 2, 8, 8});
     const auto resized = [&](const std::string& attributes) {
       return run_one(
@@ -30,7 +30,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(gradient_node(resized(R"(mode = "cubic", exclude_outside = 1)")) == "SumBackward1");
   }
 
-  TEST_CASE("axis by axis is what PyTorch's operator does at once") {
+  TEST_CASE("resizing axis by axis matches PyTorch's single operator") {
     // PyTorch has no cubic interpolation of three dimensions.
     const at::Tensor x = at::randn({1, 2, 3, 7, 6});
     const at::Tensor y = run_one(R"(g (float[1,2,3,7,6] x) => (float[1,2,3,9,4] y)
@@ -40,7 +40,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(close(y, planes.reshape({1, 2, 3, 9, 4})));
   }
 
-  TEST_CASE("the nearest element is rounded up, and one factor keeps the proportions") {
+  TEST_CASE("the nearest element rounds up, and a single factor keeps the aspect ratio") {
     constexpr int in = 4, out = 6;
     std::vector<double> wanted;
     for (int i = 0; i < out; ++i)
@@ -65,7 +65,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(gradient_node(y) == "UpsampleNearest2DBackward0");
   }
 
-  TEST_CASE("dilated pooling averages what its windows hold") {
+  TEST_CASE("dilated pooling averages the elements of each window") {
     const at::Tensor x = at::randn({2, 3, 9, 8}), ones = at::ones({3, 1, 2, 3});
     const std::string head = "g (float[2,3,9,8] x) => (float[2,3,N,M] y) { y = AveragePool <";
     const std::string window = "kernel_shape = [2, 3], dilations = [2, 2], strides = [2, 1]";
@@ -78,7 +78,7 @@ TEST_SUITE("onnx_resample") {
                 sums(x) / sums(at::ones_like(x))));
   }
 
-  TEST_CASE("bytes are padded with what is not greater than any") {
+  TEST_CASE("bytes are padded with their minimum") {
     const at::Tensor x = at::tensor({3, 1, 2, 5}, at::kByte).reshape({1, 1, 1, 4});
     const at::Tensor y = run_one(R"(g (uint8[1,1,1,4] x) => (uint8[1,1,1,5] y)
       { y = MaxPool <kernel_shape = [1, 2], pads = [0, 2, 0, 0]> (x) })",
@@ -86,7 +86,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(y.flatten().to(at::kLong).equal(longs({0, 3, 3, 2, 5})));
   }
 
-  TEST_CASE("numbers that no model has are refused") {
+  TEST_CASE("unreasonable sizes are refused") {
     const auto refused = [](const std::string& node, const std::vector<std::int64_t>& sizes) {
       return error_of(
                  "g (float[A,B,C,D] x) => (float[A,B,C,D] y) <float[4] s = {1, 1, 1e30, 1}, "
@@ -115,7 +115,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(close(run_one(text, {x, w, offset, b, at::ones_like(mask)}), plain));
     const at::Tensor half = run_one(text, {x, w, offset, at::zeros({6}), mask});
     CHECK(close(half, (plain - b.reshape({1, 6, 1, 1})) / 2));
-    // A shift by one row reads the image one row further down.
+    // A shift by one row reads the image one row below.
     at::Tensor down = offset.clone();
     down.view({2, 2, 6, 2, height, width}).select(3, 0).fill_(1);
     const at::Tensor moved = at::constant_pad_nd(x, {0, 0, -1, 1}, 0);
@@ -124,7 +124,7 @@ TEST_SUITE("onnx_resample") {
     CHECK(close(at::slice(y, 2, 1), at::slice(lower, 2, 1)));
   }
 
-  TEST_CASE("a region of a linear ramp has the value at the middle of each bin") {
+  TEST_CASE("a region of a linear ramp has the value at each bin's center") {
     const at::Tensor row = at::arange(12, at::kFloat);
     const at::Tensor image = (3 * row.unsqueeze(1) + row).reshape({1, 1, 12, 12});
     const double left = 2, top = 3, right = 8, bottom = 9;
@@ -141,7 +141,7 @@ TEST_SUITE("onnx_resample") {
   }
 
   TEST_CASE("blocks are folded in any number of dimensions") {
-    // Ones add up to how many blocks lie over each place.
+    // Ones sum to the number of blocks that cover each position.
     std::vector<double> wanted;
     for (int i = 0; i < 6; ++i) wanted.push_back(std::min({i + 1, 3, 6 - i}));
     const at::Tensor y = run_one(R"(g (float[1,3,4] x) => (float[1,1,6] y)

@@ -1,4 +1,4 @@
-// Shapes, views, joining and indexing: values are small enough to check by eye.
+// Shapes, views, concatenation and indexing, with values small enough to check by eye.
 #include <doctest/doctest.h>
 
 #include "meta/fake/fake_mode.h"
@@ -35,7 +35,7 @@ TEST_SUITE("onnx_shape") {
     CHECK(part.equal(longs({3})));
   }
 
-  TEST_CASE("reshape: 0 copies a size, unless allowzero, and -1 takes the rest") {
+  TEST_CASE("reshape: 0 copies a size, unless allowzero, and -1 is inferred") {
     CHECK(run_one(R"(g (float[2,3] x) => (float[2,3,1] y) <int64[3] s = {0, -1, 1}>
                      { y = Reshape(x, s) })",
                   {counted})
@@ -81,7 +81,7 @@ TEST_SUITE("onnx_shape") {
               .equal(reals({2, 1, 5, 4}, {2, 2})));
   }
 
-  TEST_CASE("split in equal and in given parts") {
+  TEST_CASE("split into equal and given parts") {
     const auto parts = run_onnx(R"(g (float[2,3] x) => (float[2,2] a, float[2,1] b)
                                    { a, b = Split <axis = 1, num_outputs = 2> (x) })",
                                 {counted});
@@ -138,7 +138,7 @@ TEST_SUITE("onnx_shape") {
               .equal(reals({0, 1, 2, 3, 4 + 9, 5}, {2, 3})));
   }
 
-  TEST_CASE("a host tensor that is written into goes to where the values lie") {
+  TEST_CASE("a host tensor that is written to moves to the device of the values") {
     const at::Tensor row = longs({1}).reshape({1, 1}), places = row.expand({1, 3});
     const symprof::meta::FakeMode mode({}, nullptr);
     const auto on_device = at::device(c10::Device(c10::kCUDA, 0)).dtype(at::kFloat);
@@ -163,7 +163,7 @@ TEST_SUITE("onnx_shape") {
     CHECK(cached.is_cuda());
   }
 
-  TEST_CASE("pads are listed from the first dimension, begins before ends") {
+  TEST_CASE("pads are listed from the first dimension, begins first") {
     const at::Tensor y = run_one(R"(g (float[2,3] x) => (float[3,5] y)
                                     <int64[4] pads = {1, 0, 0, 2}, float fill = {7}>
                                     { y = Pad(x, pads, fill) })",
@@ -173,7 +173,7 @@ TEST_SUITE("onnx_shape") {
     CHECK(y[1][0].item<float>() == 0);
   }
 
-  TEST_CASE("numbers out of shapes") {
+  TEST_CASE("numbers from shapes") {
     CHECK(run_one(R"(g (int64 n) => (int64[N] y) <int64 from = {1}, int64 step = {2}>
                      { y = Range(from, n, step) })",
                   {at::scalar_tensor(6, at::kLong)})
@@ -186,7 +186,7 @@ TEST_SUITE("onnx_shape") {
               .equal(reals({0, 0, 0, 3, 4, 0}, {2, 3})));
   }
 
-  TEST_CASE("a shape that depends on data is an error that says so") {
+  TEST_CASE("a data-dependent shape is an error") {
     const at::Tensor no_data = at::empty({2}, at::device(at::kMeta).dtype(at::kLong));
     const std::string text = error_of(
         "g (float[2,3] x, int64[2] s) => (float[A,B] y) { y = Reshape(x, s) }", {counted, no_data});

@@ -1,5 +1,5 @@
-// Parameters of complex numbers, as networks in the frequency domain have them: what they hold, and
-// which of torch.optim's updates take them.
+// Complex parameters, as in frequency-domain networks: their memory, and the torch.optim updates
+// that accept them.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ Profile profile_of(const StepOptions& step) {
   return profile::evaluate(shape::propagate(weighted_spectrum(), step), step.device);
 }
 
-// What the update's square roots give, as shapes.
+// The shapes of the update's square roots.
 std::vector<std::vector<std::int64_t>> shapes_of_roots(const Recording& recording) {
   std::vector<std::vector<std::int64_t>> shapes;
   for (const CallRecord& call : recording.calls) {
@@ -59,12 +59,12 @@ std::string refusal(const StepOptions& step) {
 }  // namespace
 
 TEST_SUITE("complex_parameters") {
-  TEST_CASE("they have gradients of their own size, and save what a product saves") {
+  TEST_CASE("complex parameters have gradients of their size and save a product's operands") {
     const Profile profile = profile_of({});
     CHECK(profile.totals.param_bytes == parameter_bytes);
     CHECK(profile.totals.param_count == rows * width);
     CHECK(profile.totals.grad_bytes == parameter_bytes);
-    // The gradient of the weight needs the input alone, which is the graph's.
+    // The weight's gradient needs only the input, which is the graph's.
     CHECK(profile.totals.saved_bytes_with_inputs == rows * width * real_bytes);
   }
 
@@ -80,12 +80,12 @@ TEST_SUITE("complex_parameters") {
     }
   }
 
-  TEST_CASE("momentum is complex") {
+  TEST_CASE("the momentum of complex parameters is complex") {
     const Profile profile = profile_of(updated_by(Optimizer::sgd_momentum));
     CHECK(profile.totals.optimizer_bytes == parameter_bytes);
   }
 
-  TEST_CASE("what PyTorch refuses is refused, with what to do") {
+  TEST_CASE("what PyTorch refuses is refused, with advice") {
     const std::string fused = refusal(updated_by(Optimizer::adamw, OptimizerVariant::fused));
     CHECK(fused.find("no complex parameters") != fused.npos);
     CHECK(fused.find("foreach or single") != fused.npos);
@@ -93,7 +93,7 @@ TEST_SUITE("complex_parameters") {
     CHECK(adafactor.find("Choose another one") != adafactor.npos);
   }
 
-  TEST_CASE("their gradients are clipped") {
+  TEST_CASE("gradients of complex parameters are clipped") {
     StepOptions step = updated_by(Optimizer::adamw);
     step.clip_grad_norm = true;
     CHECK(profile_of(step).totals.grad_bytes == parameter_bytes);

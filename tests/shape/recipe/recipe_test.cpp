@@ -1,6 +1,5 @@
-// Whole recipes of training against PyTorch's own run of them on fake CUDA tensors
-// (truth/recipes/recipes.json, made by make_recipes.py): which calls the update makes, in
-// order, and what is held when each begins.
+// Whole training recipes against PyTorch's run on fake CUDA tensors (truth/recipes/recipes.json,
+// made by make_recipes.py): the update's calls, in order, and the live memory at the begin of each.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -86,7 +85,7 @@ std::int64_t bytes_held(const Recording& recording, StorageId storage) {
   return record.on_device ? symprof::round_up(record.bytes, block) : 0;
 }
 
-// What was there before the first event: storages that have none.
+// Bytes allocated before the first event: storages without events.
 std::int64_t held_at_first(const Recording& recording) {
   std::vector<bool> has_event(recording.storages.size());
   for (const MemoryEvent& event : recording.events)
@@ -97,7 +96,7 @@ std::int64_t held_at_first(const Recording& recording) {
   return held;
 }
 
-// A copy of a handle is no call there; and while a dispatch mode watches, at::reshape takes view
+// Copying a handle is no call there; and under a dispatch mode at::reshape uses view
 // (aten/src/ATen/native/TensorShape.cpp, isTensorSubclassLike).
 std::string name_in_truth(const std::string& op) {
   return op == "aten::_reshape_alias" ? "view" : op.substr(op.find("::") + 2);
@@ -121,7 +120,7 @@ std::vector<CallAndHeld> calls_of(const Recording& recording, Phase phase) {
   return calls;
 }
 
-// The calls of the update at the end of a loop of micro-batches, and what is held before each.
+// The update's calls at the end of a loop of micro-batches, and the live memory before each.
 std::vector<CallAndHeld> calls_of(const Recording& recording, const StepMemory& memory) {
   std::vector<CallAndHeld> calls = calls_of(recording, Phase::optimizer);
   const auto first = static_cast<CallId>(recording.calls.size() - calls.size());
@@ -163,9 +162,8 @@ void for_each_record(const auto& run) {
   }
 }
 
-// While a dispatch mode watches, autograd adds the two gradients of GPT-2's tied embedding [512,
-// 64] into a new tensor; eager CUDA adds in place (docs/accuracy.md). Only under autocast is that
-// the peak.
+// Under a dispatch mode, autograd adds the two gradients of GPT-2's tied embedding [512, 64] into a
+// new tensor; eager CUDA adds in place (docs/accuracy.md). This is the peak only under autocast.
 std::int64_t sum_of_tied_gradients(const json& record) {
   const bool peaks_in_sum = record.at("model") == "gpt2" && !record.at("autocast").is_null();
   return peaks_in_sum ? 512 * 64 * 4 : 0;
@@ -176,7 +174,7 @@ bool has_micro_batches(const json& record) { return record.at("micro_batches") !
 }  // namespace
 
 TEST_SUITE("recipe") {
-  TEST_CASE("the update makes PyTorch's calls and holds what it holds at each") {
+  TEST_CASE("the update makes PyTorch's calls with PyTorch's live memory at each") {
     int compared = 0;
     for_each_record([&](const json& record) {
       if (has_micro_batches(record)) return;
@@ -205,7 +203,9 @@ TEST_SUITE("recipe") {
     CHECK(compared == 9);
   }
 
-  TEST_CASE("a variant that an optimizer does not have is refused, as is a master of nothing") {
+  TEST_CASE(
+      "a missing optimizer variant is refused, and so are masters without half-precision "
+      "parameters") {
     json record = read_truth().at("records").at(0);
     record["optimizer"] = "lion:fused";
     CHECK_THROWS_AS(record_step(record), Error);
@@ -216,18 +216,20 @@ TEST_SUITE("recipe") {
     CHECK_NOTHROW(record_step(record));
     record["master_weights"] = false;
     record["grad_scaler"] = true;
-    CHECK_NOTHROW(record_step(record));  // The fused step unscales what unscale_ refuses.
+    CHECK_NOTHROW(
+        record_step(record));  // The fused step unscales fp16 gradients, which unscale_ refuses.
     record["clip_grad_norm"] = true;
     CHECK_THROWS_AS(record_step(record), Error);
   }
 
-  TEST_CASE("gradients of micro-batches add up in the dtype of the parameters") {
+  TEST_CASE("gradients of micro-batches accumulate in the dtype of the parameters") {
     int compared = 0;
     for_each_record([&](const json& record) {
       if (!has_micro_batches(record)) return;
       const Recording recording = record_step(record);
       DeviceSpec device = options_of(record).device;
-      device.cublas_workspace_bytes = 0;  // No tensor: PyTorch's record does not see it, nor plans.
+      device.cublas_workspace_bytes =
+          0;  // Not a tensor: missing in PyTorch's record, as are cuDNN's plans.
       device.cudnn_copies_operands = false;
       const StepMemory memory = profile::simulate_step_memory(
           recording, device, {.loop = {.micro_batches = record.at("micro_batches")}});

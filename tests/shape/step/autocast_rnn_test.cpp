@@ -1,4 +1,4 @@
-// Recurrent layers under autocast and without, against the calls that PyTorch's CUDA build makes
+// Recurrent layers with and without autocast, against the calls of PyTorch's CUDA build
 // (truth/autocast_rnn, made by record.py).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -18,7 +18,7 @@ namespace {
 
 using symprof::test::contiguous;
 
-/// The options of torch.nn.LSTM, GRU and RNN that the cases have.
+/// The options of torch.nn.LSTM, GRU and RNN in the cases.
 struct Module {
   std::string kind, nonlinearity;
   std::int64_t input, hidden, projection, layers;
@@ -81,14 +81,14 @@ Graph graph_of(const Module& module) {
   return b.graph;
 }
 
-using Call = std::vector<std::string>;  // The operator, and its tensors.
+using Call = std::vector<std::string>;  // The operator and its tensors.
 
 std::string text(const Recording& recording, const TensorRecord& tensor) {
   const TensorSpec& spec = recording.specs[static_cast<std::size_t>(tensor.spec)];
   return fmt::format("{}[{}]", name(spec.dtype), fmt::join(spec.sizes, ","));
 }
 
-/// Calls of one phase, made for the layer or its states, that record.py writes as well.
+/// Calls of one phase for the layer or its states that record.py also records.
 std::vector<Call> calls_of(const Recording& recording, Phase phase) {
   constexpr std::size_t reserve = 3;
   const std::vector<std::string> written = {"aten::zeros", "aten::copy_", "aten::_to_copy",
@@ -126,7 +126,7 @@ std::vector<Call> calls_of(const nlohmann::json& truth) {
 
 TEST_SUITE("autocast_rnn") {
   TEST_CASE(
-      "cuDNN's layers run on one buffer of all weights, under autocast on a half copy of it") {
+      "cuDNN's layers use one buffer of all weights, and a half-precision copy under autocast") {
     const auto path =
         std::filesystem::path(test::source_folder()) / "truth/autocast_rnn/calls.json";
     std::ifstream file(path);
@@ -145,7 +145,7 @@ TEST_SUITE("autocast_rnn") {
     }
   }
 
-  TEST_CASE("parameters and their gradients are one block each, as nn.LSTM's are on a device") {
+  TEST_CASE("parameters and their gradients are one block each, as for nn.LSTM on a device") {
     const Module module(nlohmann::json::parse(
         R"({"module": "LSTM", "options": {"input_size": 16, "hidden_size": 24}})"));
     const Recording recording = shape::propagate(graph_of(module), {});

@@ -1,4 +1,4 @@
-// Autograd's formulas that look at data, and the way that they take with usual data: the calls of
+// Autograd's data-dependent formulas, and their path for usual data: the calls of
 // torch/csrc/autograd/FunctionsManual.cpp and aten/src/ATen/native/ReduceOps.cpp.
 #include <doctest/doctest.h>
 
@@ -15,7 +15,7 @@ constexpr std::int64_t rows = 4, width = 5;
 
 using Names = std::vector<std::string>;
 
-/// What backward calls for the operator whose only tensor is a parameter.
+/// The backward calls of an operator whose only tensor is a parameter.
 Names backward_calls(const std::string& op, const std::string& overload,
                      std::initializer_list<ArgumentValue> arguments) {
   test::GraphBuilder b;
@@ -34,14 +34,14 @@ Names backward_calls(const std::string& op, const std::string& overload,
 }  // namespace
 
 TEST_SUITE("backward_formulas") {
-  TEST_CASE("a product of elements is divided by each, once they were looked through for zeros") {
+  TEST_CASE("prod's backward checks for zeros, then divides the product by each element") {
     CHECK(backward_calls("aten::prod", "default", {}) ==
           Names{"aten::eq", "aten::nonzero", "aten::div", "aten::mul"});
     CHECK(backward_calls("aten::prod", "dim_int", {std::int64_t{1}, true}) ==
           Names{"aten::eq", "aten::sum", "aten::sum", "aten::div", "aten::mul"});
   }
 
-  TEST_CASE("so is a cumulative one, whose sums go from the end") {
+  TEST_CASE("cumprod's backward does the same, with sums from the end") {
     CHECK(backward_calls("aten::cumprod", "default", {std::int64_t{1}}) ==
           Names{"aten::mul", "aten::eq", "aten::any", "aten::flip", "aten::cumsum", "aten::flip",
                 "aten::div"});

@@ -63,7 +63,7 @@ std::int64_t saved_bytes(const Recording& recording) {
 }  // namespace
 
 TEST_SUITE("checkpoint") {
-  TEST_CASE("gradients and the random state are those of a run without it") {
+  TEST_CASE("gradients and the random state match a run without checkpoint") {
     at::manual_seed(1);
     Block block(8);
     const at::Tensor x = at::randn({4, 8});
@@ -78,14 +78,14 @@ TEST_SUITE("checkpoint") {
       CHECK(at::equal(plain.parameters[i], again.parameters[i]));
   }
 
-  TEST_CASE("parameters get gradients though no input needs one") {
+  TEST_CASE("parameters get gradients even if no input requires one") {
     Block block(8);
     block->checkpointed = true;
     block->forward(at::randn({2, 8})).sum().backward();
     for (const at::Tensor& parameter : block->parameters()) CHECK(parameter.grad().defined());
   }
 
-  TEST_CASE("several tensors, one of which is not used") {
+  TEST_CASE("several tensors, one of them unused") {
     const at::Tensor a = at::randn({3}).set_requires_grad(true), b = at::randn({3});
     const auto twice = [](const std::vector<at::Tensor>& x) {
       return std::vector<at::Tensor>{x[0] * x[1], x[0] + 1};
@@ -96,14 +96,14 @@ TEST_SUITE("checkpoint") {
     CHECK(!b.grad().defined());
   }
 
-  TEST_CASE("without gradients it is a call") {
+  TEST_CASE("without gradients a checkpoint is a plain call") {
     const at::NoGradGuard no_grad;
     Block block(8);
     block->checkpointed = true;
     CHECK(!block->forward(at::randn({2, 8})).requires_grad());
   }
 
-  TEST_CASE("in a profile only the inputs are kept, and the forward runs again") {
+  TEST_CASE("in a profile only the inputs are kept, and the forward is recomputed") {
     constexpr std::int64_t n = 16, width = 32, f32 = 4;
     const auto profile = [&](bool checkpointed) {
       auto blocks = shape::build_fake([&] {
@@ -123,7 +123,7 @@ TEST_SUITE("checkpoint") {
     CHECK(count(checkpointed, "aten::addmm", Phase::recompute) == 4);
     CHECK(count(checkpointed, "aten::addmm", Phase::backward) == 0);
     CHECK(count(plain, "aten::addmm", Phase::backward) == 0);
-    // Two for each linear layer but the first, whose x needs none.
+    // Two per linear layer except the first, whose x needs none.
     CHECK(count(plain, "aten::mm", Phase::backward) == 4 * 2 - 1);
     CHECK(count(checkpointed, "aten::mm", Phase::backward) == 4 * 2 - 1);
     CHECK(saved_bytes(checkpointed) == n * width * f32);  // Between the blocks.

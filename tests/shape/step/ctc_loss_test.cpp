@@ -1,4 +1,4 @@
-// The loss of speech recognition, whose kernel keeps a table of all states of all paths.
+// CTC loss, whose kernel keeps a table of all states of all paths.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -11,7 +11,7 @@ namespace symprof::ctc_loss_test {
 namespace {
 
 constexpr std::int64_t steps = 50, sequences = 16, classes = 20, targets = 12, f32 = 4;
-constexpr std::int64_t states = 2 * targets + 1;  // A blank before, between and behind.
+constexpr std::int64_t states = 2 * targets + 1;  // A blank before, between and after.
 
 struct SpeechGraph : test::GraphBuilder {
   ValueId log_probs =
@@ -34,7 +34,7 @@ struct SpeechGraph : test::GraphBuilder {
 TEST_SUITE("ctc_loss") {
   using Integers = std::vector<std::int64_t>;
 
-  TEST_CASE("lengths that are numbers: the table of states is saved, and all is counted") {
+  TEST_CASE("integer lengths: the table of states is saved, and all calls are counted") {
     SpeechGraph b;
     const Graph graph = b.with_output(
         b.call("aten::ctc_loss", "IntList",
@@ -62,7 +62,7 @@ TEST_SUITE("ctc_loss") {
            sequences * steps * (2 * target + 1) * f32;
   }
 
-  TEST_CASE("lengths that are tensors decide sizes: refused, with the node and what helps") {
+  TEST_CASE("tensor lengths determine sizes: refused with the node and advice") {
     try {
       shape::propagate(with_lengths_in_tensors(), {});
       FAIL("propagated");
@@ -74,7 +74,7 @@ TEST_SUITE("ctc_loss") {
     }
   }
 
-  TEST_CASE("lengths whose values are given are those of the table of states") {
+  TEST_CASE("given values of tensor lengths determine the table of states") {
     Graph graph = with_lengths_in_tensors();
     trace::InputValues of_steps, of_targets;
     for (std::int64_t i = 0; i < sequences; ++i) {
@@ -93,7 +93,7 @@ TEST_SUITE("ctc_loss") {
     CHECK(profile.totals.input_bytes == sequences * targets * 8 + 2 * sequences * 8);
   }
 
-  TEST_CASE("their upper bounds are all steps and all targets of a row") {
+  TEST_CASE("upper bounds of tensor lengths are all steps and all targets of a row") {
     StepOptions step;
     step.unbacked = UnbackedSizes::max;
     const Profile profile =

@@ -1,4 +1,4 @@
-// Operators that only the caller's process knows, in files.
+// Custom operators of the calling process in files.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 #include <torch/library.h>
@@ -22,7 +22,7 @@ at::Tensor pool_pairs_shape(const at::Tensor& x) {
   return at::empty({x.size(0), x.size(1) / 2, x.size(2)}, x.options());
 }
 
-/// The operator, for as long as it lives.
+/// Registers the operator while it lives.
 class PoolPairs {
  public:
   PoolPairs()
@@ -48,7 +48,7 @@ std::string script_path() {
   return (std::filesystem::path(test::source_folder()) / "models/tiny/custom_operator.pt").string();
 }
 
-constexpr std::int64_t rows = 2 * 6 / 2;  // Rows of x [2, 6, 8] once pairs are pooled.
+constexpr std::int64_t rows = 2 * 6 / 2;  // Rows of x [2, 6, 8] after pooling pairs.
 
 void check_profile(const Profile& profile) {
   CHECK(profile.totals.fwd_flops == narrow(rows));
@@ -59,7 +59,7 @@ void check_profile(const Profile& profile) {
 }  // namespace
 
 TEST_SUITE("exported_custom") {
-  TEST_CASE("an operator that nothing defines is listed with its node") {
+  TEST_CASE("an undefined operator is listed with its node") {
     const std::string text = message_of([] { profile_of("custom_operator.pt2"); });
     CHECK(text.find("1 operator has no rule: acme::pool_pairs (node pool_pairs)") != text.npos);
     CHECK(text.find("docs/library.md") != text.npos);
@@ -68,13 +68,13 @@ TEST_SUITE("exported_custom") {
     CHECK(script.find("docs/library.md") != script.npos);
   }
 
-  TEST_CASE("with a schema and a Meta kernel a file's node runs, and its cost is not known") {
+  TEST_CASE("with a schema and a Meta kernel a node runs, with unknown cost") {
     const PoolPairs op;
     check_profile(profile_of("custom_operator.pt2"));
     check_profile(profile_of(trace::load_torchscript(script_path(), {})));
   }
 
-  TEST_CASE("with a cost rule it is counted") {
+  TEST_CASE("with a cost rule the operator is counted") {
     const PoolPairs op;
     const profile::Family own[] = {{"acme", acme_rules}};
     StepOptions step;

@@ -1,5 +1,5 @@
-// What nn.MultiheadAttention and nn.TransformerEncoderLayer call in evaluation, against the calls
-// and the requests for memory that PyTorch's CUDA build makes (truth/fast_path/record.py).
+// Fused operators of nn.MultiheadAttention and nn.TransformerEncoderLayer in evaluation, against
+// the calls and allocations of PyTorch's CUDA build (truth/fast_path/record.py).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -33,7 +33,7 @@ TensorSpec parse_tensor(const std::string& text) {
   return test::contiguous(sizes, parse_dtype(text.substr(0, open)).value());
 }
 
-/// A graph of one call; `of` is a case of record.py.
+/// A graph with one call; `of` is a case of record.py.
 class Case {
  public:
   explicit Case(const json& of)
@@ -113,8 +113,8 @@ bool is_of_operation(const Recording& recording, CallId id) {
   return recording.nodes[static_cast<std::size_t>(call.node)].kind == NodeKind::operation;
 }
 
-/// Calls whose names are in the truth of any case, with the sizes of their tensors; a list of
-/// tensors has none.
+/// Calls named in any case of the golden data, with the sizes of their tensors; a list of tensors
+/// has no sizes.
 std::vector<std::string> calls_of(const Recording& recording, const json& cases) {
   std::vector<std::string> written, calls;
   for (const auto& [name, record] : cases.items())
@@ -133,7 +133,8 @@ std::vector<std::string> calls_of(const Recording& recording, const json& cases)
   return calls;
 }
 
-/// As in the truth, kernels' scratch with them; cuBLAS's workspace was there before.
+/// Live bytes as in the golden data, including kernels' scratch; cuBLAS's workspace was allocated
+/// before.
 std::vector<std::int64_t> live_bytes(const Recording& recording, const DeviceSpec& device) {
   std::vector<std::int64_t> sums;
   std::int64_t live = 0;
@@ -147,8 +148,8 @@ std::vector<std::int64_t> live_bytes(const Recording& recording, const DeviceSpe
   return sums;
 }
 
-/// FLOPs of the products: the projections in, the scores, the weighted values, the projection out,
-/// the layer's two.
+/// FLOPs of the products: the input projections, the scores, the weighted values, the output
+/// projection, the layer's two.
 std::int64_t product_flops(const json& of) {
   const std::int64_t batch = of.at("batch"), length = of.at("length"), width = of.at("width");
   const std::int64_t inner =
@@ -159,7 +160,7 @@ std::int64_t product_flops(const json& of) {
 }  // namespace
 
 TEST_SUITE("fast_path") {
-  TEST_CASE("the fast path of attention and encoder layers makes PyTorch's calls and requests") {
+  TEST_CASE("the fast path of attention and encoder layers makes PyTorch's calls and allocations") {
     const std::filesystem::path source_dir = test::source_folder();
     std::ifstream file(source_dir / "truth/fast_path/calls.json");
     const json cases = json::parse(file);
@@ -169,7 +170,7 @@ TEST_SUITE("fast_path") {
       StepOptions options{.mode = Mode::inference};
       options.device = load_device((source_dir / "devices/h200.json").string());
       if (record.at("of").contains("dtype") && !record.at("of").contains("mask"))
-        options.attention = AttentionBackend::flash;  // The truth is without cuDNN.
+        options.attention = AttentionBackend::flash;  // The golden data is without cuDNN.
       const Recording recording = shape::propagate(Case(record.at("of")).graph(), options);
       CHECK(calls_of(recording, cases) == record.at("calls").get<std::vector<std::string>>());
       CHECK(live_bytes(recording, options.device) ==

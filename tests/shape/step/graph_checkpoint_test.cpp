@@ -1,5 +1,5 @@
-// Chosen modules of a file run again in backward: what that costs and what it saves, as formulas
-// over the profile without it.
+// Selected modules of a file are recomputed in backward: the cost and the saved memory, as formulas
+// over the profile without checkpoints.
 #include <doctest/doctest.h>
 
 #include <filesystem>
@@ -34,8 +34,8 @@ Profile profile_of(const Graph& graph, std::vector<std::string> checkpoint) {
   return profile::evaluate(test::record_prepared(graph, options, sizes_of(graph)), options.device);
 }
 
-/// Forward products of the nodes in modules whose path begins with `prefix`, and of those among
-/// them whose path ends with `last`.
+/// Forward products of nodes in modules whose path begins with `prefix`, and of those whose path
+/// also ends with `last`.
 struct Products {
   std::int64_t inside = 0, of_last = 0;
 
@@ -54,15 +54,15 @@ struct Case {
   const char* file;
   const char* prefix;
   const char* pattern;
-  /// The module whose product saves the last tensors of a call: the forward that runs again stops
-  /// before it (early stop in torch/utils/checkpoint.py). Empty where dropout's mask comes later.
+  /// The module whose product saves a call's last tensors: recomputation stops before it (early
+  /// stop in torch/utils/checkpoint.py). Empty if dropout's mask comes later.
   const char* last;
 };
 
 }  // namespace
 
 TEST_SUITE("checkpoint_modules_cost") {
-  TEST_CASE("backward runs the modules' forward again, and their activations are not kept") {
+  TEST_CASE("backward recomputes the modules' forward, and their activations are not kept") {
     for (const Case& each :
          {Case{"vit_b_16.pt2", "encoder.layers.", "encoder.layers.*", "mlp.3"},
           Case{"vit_b_16.pt", "encoder.layers.", "encoder.layers.*", "mlp.3"},

@@ -1,5 +1,4 @@
-// Inputs whose gradient a step computes, as torch.export writes them: what adversarial training and
-// saliency maps differentiate by.
+// Inputs with gradients, as torch.export writes them for adversarial training and saliency maps.
 #include <doctest/doctest.h>
 
 #include "profile/profile.h"
@@ -12,7 +11,7 @@ namespace {
 constexpr std::int64_t rows = 64, width = 32, outputs = 16, f32 = 4, block = 512;
 constexpr std::int64_t product_flops = 2 * rows * width * outputs;
 
-/// sum(x @ weight), with gradients of one, of the other, or of both.
+/// sum(x @ weight), with gradients of either operand or of both.
 Profile product(bool input_has_gradient, bool parameter_has_gradient) {
   test::GraphBuilder b;
   const ValueId x = b.input("x", test::contiguous({rows, width}));
@@ -34,23 +33,23 @@ std::int64_t activations_and_gradients(const Profile& profile) {
 }  // namespace
 
 TEST_SUITE("input_gradients") {
-  TEST_CASE("each gradient is a product of its own") {
+  TEST_CASE("each gradient is a separate product") {
     CHECK(product(false, true).totals.bwd_flops == product_flops);
     CHECK(product(true, true).totals.bwd_flops == 2 * product_flops);
     CHECK(product(true, false).totals.bwd_flops == product_flops);
   }
 
-  TEST_CASE("the input's gradient is held, and no optimizer updates it") {
+  TEST_CASE("the input's gradient is kept, and no optimizer updates it") {
     const Profile without = product(false, true), with = product(true, true);
-    CHECK(with.totals.grad_bytes == width * outputs * f32);  // The parameter's alone.
+    CHECK(with.totals.grad_bytes == width * outputs * f32);  // Only the parameter's.
     CHECK(with.totals.optimizer_bytes == without.totals.optimizer_bytes);
-    // Weight, momentum, its gradient; input and its gradient; the loss and the one it starts from.
+    // Weight, momentum, its gradient; input and its gradient; the loss and its initial gradient.
     constexpr std::int64_t parameter = width * outputs * f32, input = rows * width * f32;
     CHECK(with.totals.tensor_peak.bytes == 3 * parameter + 2 * input + 2 * block);
     CHECK(activations_and_gradients(with) > activations_and_gradients(without));
   }
 
-  TEST_CASE("frozen parameters alone have no gradient and no state") {
+  TEST_CASE("with only frozen parameters there is no parameter gradient and no state") {
     const Profile profile = product(true, false);
     CHECK(profile.totals.grad_bytes == 0);
     CHECK(profile.totals.optimizer_bytes == 0);

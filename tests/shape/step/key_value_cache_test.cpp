@@ -1,4 +1,4 @@
-// One step of generation with a key-value cache, against transformers' own on fake CUDA tensors
+// One generation step with a key-value cache, against transformers on fake CUDA tensors
 // (truth/kv_cache).
 #include <doctest/doctest.h>
 
@@ -38,8 +38,8 @@ Profile profile_of(const std::string& model, std::int64_t sequences, std::int64_
                     {{"input_ids.0", sequences}, {"input_ids.1", step_tokens}});
 }
 
-/// MemTracker's peak: blocks of 512 bytes, and attention's seed and offset, which lie in host
-/// memory, are blocks of the device for it.
+/// MemTracker's peak: blocks of 512 bytes, including attention's seed and offset, which are in host
+/// memory but count as device blocks there.
 std::int64_t tracked_peak(const Recording& recording) {
   constexpr std::int64_t block = 512;
   std::int64_t held = 0, peak = 0;
@@ -61,7 +61,7 @@ std::int64_t tracked_peak(const Recording& recording) {
 }  // namespace
 
 TEST_SUITE("key_value_cache") {
-  TEST_CASE("a step of generation costs what transformers' costs") {
+  TEST_CASE("a generation step costs the same as in transformers") {
     std::ifstream file(truth_folder / "truth.json");
     const nlohmann::json truth = nlohmann::json::parse(file);
     int compared = 0;

@@ -36,7 +36,7 @@ std::vector<std::string> scopes(const Recording& recording, const NodeRecord& no
   return result;
 }
 
-// Branches on the rank of what it is given.
+// Branches on the rank of its input.
 struct BranchImpl : torch::nn::Module {
   BranchImpl() { weight = register_parameter("weight", torch::ones({4, 4})); }
   at::Tensor forward(const at::Tensor& x) {
@@ -80,7 +80,7 @@ TEST_SUITE("module_step") {
     });
     const Recording recording = shape::propagate_module(
         net, std::array{contiguous({n, in})}, {.loss = Loss::sum, .optimizer = Optimizer::adamw});
-    // A linear layer of LibTorch's C++ is two calls, for a matrix that has a bias.
+    // A linear layer of LibTorch's C++ is two calls for a matrix input with a bias.
     CHECK(names(recording) == std::vector<std::string>{"input_0", "t", "addmm", "relu", "t_1",
                                                        "addmm_1", "output", "loss", "optimizer"});
     CHECK(node_of(recording, "addmm").op == "aten::addmm");
@@ -97,7 +97,7 @@ TEST_SUITE("module_step") {
       if (storage.saved && storage.kind == StorageKind::activation) saved += storage.bytes;
     }
     CHECK(state >= 2 * recording.parameter_count * f32);
-    CHECK(saved == n * out * f32);  // What relu gives.
+    CHECK(saved == n * out * f32);  // relu's result.
     for (const CallRecord& call : recording.calls) CHECK(call.node != none);
   }
 
@@ -120,7 +120,7 @@ TEST_SUITE("module_step") {
     constexpr std::int64_t parameters = in * out + out;
     CHECK(bytes[StorageKind::parameter] == parameters * bf16);
     CHECK(bytes[StorageKind::gradient] == parameters * (bf16 + f32));
-    // A master and Lion's average of each, GradScaler's scale and growth tracker.
+    // A master and Lion's average per parameter, GradScaler's scale and growth tracker.
     CHECK(bytes[StorageKind::optimizer_state] == (2 * parameters + scalars) * f32);
   }
 
@@ -136,7 +136,7 @@ TEST_SUITE("module_step") {
     CHECK(products == std::map<std::string, int>{{"addmm", 1}, {"addmm_1", 2}});
   }
 
-  TEST_CASE("control flow is followed, again and again") {
+  TEST_CASE("control flow is executed in each step") {
     auto net = shape::build_fake([] { return Branch(); });
     const auto flat = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
     const auto deep = shape::propagate_module(net, std::array{contiguous({3, 2, 4})}, {});
@@ -148,7 +148,7 @@ TEST_SUITE("module_step") {
     CHECK(deep.parameter_count == 16);
   }
 
-  TEST_CASE("scopes name what modules cannot") {
+  TEST_CASE("scopes name calls outside of modules") {
     auto net = shape::build_fake([] { return Scoped(); });
     const auto recording = shape::propagate_module(net, std::array{contiguous({2, 4})}, {});
     CHECK(node_of(recording, "addmm").module == "stage.part");
@@ -161,7 +161,7 @@ TEST_SUITE("module_step") {
     CHECK(node_of(recording, "tanh").module == "second");
   }
 
-  TEST_CASE("a split bias is a node of its own, with its parameter and its gradient") {
+  TEST_CASE("a split bias is a separate node with its parameter and gradient") {
     static constexpr std::int64_t n = 2, channels = 3, size = 8;
     auto net = shape::build_fake([] {
       return torch::nn::Sequential(
@@ -183,7 +183,7 @@ TEST_SUITE("module_step") {
       CHECK(node_of(split, sum).parameters.size() == 1);
       CHECK(node_of(split, sum).inputs.size() == 2);
     }
-    // The gradient of a bias sums over all but its channels: [n, c, h, w] and [n, c].
+    // A bias gradient sums over all dimensions but channels: [n, c, h, w] and [n, c].
     std::map<std::string, int> sums;
     for (const CallRecord& call : split.calls)
       if (call.phase == Phase::backward &&
@@ -192,7 +192,7 @@ TEST_SUITE("module_step") {
     CHECK(sums == std::map<std::string, int>{{"add", 1}, {"add_1", 1}});
   }
 
-  TEST_CASE("inference keeps nothing, and the module may be used again") {
+  TEST_CASE("inference saves nothing, and the module can be reused") {
     auto net = shape::build_fake([] { return torch::nn::Sequential(torch::nn::Linear(4, 4)); });
     const auto inference =
         shape::propagate_module(net, std::array{contiguous({2, 4})}, {.mode = Mode::inference});
@@ -203,7 +203,7 @@ TEST_SUITE("module_step") {
         train.calls, [](const CallRecord& call) { return call.phase == Phase::backward; }));
   }
 
-  TEST_CASE("a call that is refused names its node; real weights are refused") {
+  TEST_CASE("a refused call names its node; real weights are refused") {
     auto net = shape::build_fake([] { return torch::nn::Sequential(torch::nn::Linear(4, 4)); });
     CHECK_THROWS_WITH_AS(shape::propagate_module(net, std::array{contiguous({2, 5})}, {}),
                          doctest::Contains("node addmm (aten::addmm) in module '0'"), Error);

@@ -1,5 +1,5 @@
-// Saved tensors in host memory: PyTorch's own figures (truth/offload), and what follows from
-// the profile without it.
+// Saved tensors offloaded to host memory: PyTorch's golden data (truth/offload), and formulas over
+// the profile without offloading.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ Profile profile_of(const std::string& name, StepOptions options) {
   const fs::path shipped = source_dir / "models" / (name + ".pt2");
   const fs::path model =
       fs::exists(shipped) ? shipped : source_dir / "models/tiny" / (name + ".pt2");
-  options.lifetimes = Lifetimes::last_use;  // As the code of an exported program.
+  options.lifetimes = Lifetimes::last_use;  // As in an exported program's code.
   options.device = load_device((source_dir / "devices/h200.json").string());
   return profile::evaluate(test::record_prepared(trace::load(model.string()), options),
                            options.device);
@@ -33,8 +33,8 @@ Profile profile_of(const std::string& name, StepOptions options) {
 
 std::int64_t in_blocks(std::int64_t bytes) { return (bytes + block - 1) / block * block; }
 
-/// The peak of the step's tensors where sums of gradients are new tensors, as they are under
-/// MemTracker's dispatch mode (truth/README.md).
+/// The peak of the step's tensors if gradient sums are new tensors, as under MemTracker's dispatch
+/// mode (truth/README.md).
 std::int64_t peak_with_new_sums(const Recording& recording) {
   std::vector<std::int64_t> held_before(recording.calls.size() + 1);
   std::int64_t held = 0, peak = 0;
@@ -80,7 +80,7 @@ std::int64_t host_bytes_saved(const Recording& recording) {
 }  // namespace
 
 TEST_SUITE("offload_saved") {
-  TEST_CASE("steps under save_on_cpu copy and peak as PyTorch says") {
+  TEST_CASE("copies and peaks under save_on_cpu match PyTorch") {
     std::ifstream file(source_dir / "truth/offload/truth.json");
     const nlohmann::json truth = nlohmann::json::parse(file);
     int compared = 0;
@@ -98,14 +98,14 @@ TEST_SUITE("offload_saved") {
     CHECK(compared >= 6);
   }
 
-  TEST_CASE("what is copied to the host comes back in backward, and the model stays the same") {
+  TEST_CASE("tensors copied to the host are copied back in backward, with the model unchanged") {
     for (const char* model : {"mlp", "convnet", "gpt2"}) {
       CAPTURE(model);
       const Profile plain = profile_of(model, {});
       const Profile offloaded = profile_of(model, {.offload_saved = {"*"}});
       const std::int64_t there = transfers(offloaded, Phase::forward, "aten::copy_");
       const std::int64_t back = transfers(offloaded, Phase::backward, "aten::_to_copy");
-      // Seeds lie on the host before: they are copied there, and never cross to the device.
+      // Seeds are on the host already: they are copied within the host and never to the device.
       CHECK(there == offloaded.totals.offloaded_bytes - host_bytes_saved(plain.recording));
       CHECK(back == there);
       CHECK(offloaded.totals.transfer_bytes == plain.totals.transfer_bytes + there + back);
@@ -116,7 +116,7 @@ TEST_SUITE("offload_saved") {
     }
   }
 
-  TEST_CASE("chosen modules keep nothing on the device, the others what they kept") {
+  TEST_CASE("selected modules keep no saved tensors on the device, the others are unchanged") {
     const Profile plain = profile_of("gpt2", {});
     const Profile all = profile_of("gpt2", {.offload_saved = {"*"}});
     const Profile layers = profile_of("gpt2", {.offload_saved = {"model.transformer.h.*"}});
@@ -134,7 +134,7 @@ TEST_SUITE("offload_saved") {
     }
   }
 
-  TEST_CASE("what a checkpoint keeps is offloaded too, and what it runs again is not") {
+  TEST_CASE("a checkpoint's inputs are offloaded, its recomputed activations are not") {
     const StepOptions again{.checkpoint = {"model.transformer.h.*"}};
     StepOptions both = again;
     both.offload_saved = {"*"};

@@ -31,7 +31,7 @@ std::int64_t count(const Recording& recording, std::string_view op, Phase phase)
   });
 }
 
-// Bytes that are live after each event; the last one is what is alive at the end.
+// Live bytes after each event; the last one is at the end of the step.
 std::vector<std::int64_t> live_bytes(const Recording& recording) {
   std::vector<std::int64_t> live;
   std::int64_t now = 0;
@@ -61,7 +61,7 @@ TEST_SUITE("propagate") {
     for (const CallRecord& call : recording.calls) CHECK(call.node != none);
   }
 
-  TEST_CASE("a tensor that is saved twice is one storage") {
+  TEST_CASE("a tensor saved twice is one storage") {
     GraphBuilder b;
     const ValueId w = b.parameter("w", contiguous({4, 4}));
     const ValueId e = b.call("aten::exp", "default", {ValueRef{w}});  // saves its result
@@ -70,7 +70,7 @@ TEST_SUITE("propagate") {
     CHECK(saved_bytes(shape::propagate(b.graph, options())) == 4 * 4 * f32);
   }
 
-  TEST_CASE("an in-place call allocates nothing and aliases its input") {
+  TEST_CASE("an in-place call allocates nothing and keeps its storage") {
     GraphBuilder b;
     const ValueId x = b.input("x", contiguous({8, 8}));
     const ValueId w = b.parameter("w", contiguous({8, 8}));
@@ -83,7 +83,7 @@ TEST_SUITE("propagate") {
     CHECK(saved_bytes(recording) == 8 * 8 * f32);  // relu_ saves its result: the product's storage
   }
 
-  TEST_CASE("dropout makes its mask, of one byte per element, before its output") {
+  TEST_CASE("dropout allocates its mask, one byte per element, before its output") {
     constexpr std::int64_t n = 8;
     GraphBuilder b;
     const ValueId w = b.parameter("w", contiguous({n, n}));
@@ -109,19 +109,19 @@ TEST_SUITE("propagate") {
     const Recording recording = shape::propagate(b.graph, options(Mode::inference));
     const std::int64_t block = 1024 * 4 * f32;
     const std::vector<std::int64_t> live = live_bytes(recording);
-    // While `sum` is made: x, big (through its row), other and sum.
+    // While `sum` is computed: x, big (through its row), other and sum.
     CHECK(*std::ranges::max_element(live) == 4 * block);
     CHECK(live.back() == block + f32);  // x and the output
   }
 
-  TEST_CASE("an output that is also saved counts as saved") {
+  TEST_CASE("a saved output counts as saved") {
     GraphBuilder b;
     const ValueId w = b.parameter("w", contiguous({16}));
     b.graph.outputs = {b.call("aten::sigmoid", "default", {ValueRef{w}})};
     CHECK(saved_bytes(shape::propagate(b.graph, options())) == 16 * f32);
   }
 
-  TEST_CASE("a parameter that is used twice gets one gradient, its sum in place") {
+  TEST_CASE("a parameter used twice gets one gradient, accumulated in place") {
     GraphBuilder b;
     const ValueId x = b.input("x", contiguous({8, 8}));
     const ValueId w = b.parameter("w", contiguous({8, 8}));
@@ -205,7 +205,7 @@ TEST_SUITE("propagate") {
     }
   }
 
-  TEST_CASE("the losses start one backward pass each") {
+  TEST_CASE("each loss starts one backward pass") {
     for (const Loss loss : {Loss::ones, Loss::sum, Loss::mean, Loss::cross_entropy, Loss::mse}) {
       CAPTURE(static_cast<int>(loss));
       GraphBuilder b;
@@ -288,8 +288,7 @@ TEST_SUITE("propagate") {
     }
   }
 
-  TEST_CASE(
-      "a node of a recording knows that of the graph; inputs and the parts of a step have none") {
+  TEST_CASE("a recorded node has its graph node; inputs and the step's own nodes have none") {
     GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 4}));
     const ValueId a = b.call("aten::sin", "default", {ValueRef{x}});

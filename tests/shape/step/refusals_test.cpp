@@ -1,4 +1,4 @@
-// What cannot run without storage says which node it was for, and what helps.
+// Calls that cannot run without storage are refused with their node and advice.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -48,7 +48,7 @@ TEST_SUITE("refusals") {
     CHECK(found.advice == "Make it dense, as nn.Embedding does with sparse=False.");
   }
 
-  TEST_CASE("a size that backward needs") {
+  TEST_CASE("a data-dependent size in backward") {
     test::GraphBuilder b;
     const ValueId x = b.parameter("x", contiguous({4, 5}));
     const ValueId value = b.parameter("value", contiguous({}));
@@ -56,14 +56,14 @@ TEST_SUITE("refusals") {
     const ValueId filled =
         b.call("aten::masked_fill", "Tensor", {ValueRef{x}, ValueRef{mask}, ValueRef{value}});
     b.graph.outputs = {b.call("aten::sum", "default", {ValueRef{filled}})};
-    const Refusal found = refusal(b);  // The value's gradient is the sum of those under the mask.
+    const Refusal found = refusal(b);  // The value's gradient is the sum under the mask.
     CHECK(found.where == "test: after the forward pass, for node n0 (aten::masked_fill)");
     CHECK(found.problem ==
           "aten::masked_select: its output size depends on data, and a tensor without storage has "
           "none");
   }
 
-  TEST_CASE("what autograd saved and the model then changed") {
+  TEST_CASE("a saved tensor modified by the model") {
     test::GraphBuilder b;
     const ValueId x = b.parameter("x", contiguous({4, 5}));
     const ValueId exp = b.call("aten::exp", "default", {ValueRef{x}});  // Saves its result.
@@ -77,7 +77,7 @@ TEST_SUITE("refusals") {
           "refuses");
   }
 
-  TEST_CASE("a change in place of what only later calls save, or nothing") {
+  TEST_CASE("an in-place change of a tensor that only later calls save, or none") {
     test::GraphBuilder b;
     const ValueId x = b.parameter("x", contiguous({4, 5}));
     const ValueId sum = b.call("aten::add", "Scalar", {ValueRef{x}, 1.0});       // Saves nothing.
@@ -87,7 +87,7 @@ TEST_SUITE("refusals") {
     CHECK_NOTHROW(shape::propagate(b.graph, {}));
   }
 
-  TEST_CASE("a change in place of a parameter, or of a view of one") {
+  TEST_CASE("an in-place change of a parameter or of its view") {
     for (const bool of_view : {false, true}) {
       test::GraphBuilder b;
       ValueId changed = b.parameter("x", contiguous({4, 5}));
@@ -102,7 +102,7 @@ TEST_SUITE("refusals") {
     }
   }
 
-  TEST_CASE("positions beyond their table") {
+  TEST_CASE("positions outside of their table") {
     for (const std::int64_t length : {64, 65}) {
       test::GraphBuilder b;
       const ValueId table = b.parameter("table", contiguous({64, 8}));
@@ -118,7 +118,7 @@ TEST_SUITE("refusals") {
     }
   }
 
-  TEST_CASE("sequences packed to their lengths") {
+  TEST_CASE("sequences packed by unknown lengths") {
     test::GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 5, 6}));
     const ValueId mask = b.input("mask", contiguous({4, 5}, DType::boolean));
@@ -140,7 +140,7 @@ TEST_SUITE("refusals") {
     CHECK(found.problem.find("has no shape kernel, so it cannot run") != found.problem.npos);
     CHECK(found.advice.find("key Meta (docs/library.md)") != found.advice.npos);
   }
-  TEST_CASE("products of two dtypes, which CUDA refuses") {
+  TEST_CASE("products of mixed dtypes, which CUDA refuses") {
     const std::vector<Product> products = {
         {"aten::mm", "default", {4, 5}, {5, 6}},
         {"aten::bmm", "default", {2, 4, 5}, {2, 5, 6}},
@@ -177,7 +177,7 @@ TEST_SUITE("refusals") {
       }
   }
 
-  TEST_CASE("a sum of products of two dtypes") {
+  TEST_CASE("a sum of products of mixed dtypes") {
     for (const std::string op : {"aten::addmm", "aten::baddbmm", "aten::einsum"}) {
       CAPTURE(op);
       const bool is_batch = op != "aten::addmm";
@@ -195,7 +195,7 @@ TEST_SUITE("refusals") {
     }
   }
 
-  TEST_CASE("a kernel that the dtype does not have") {
+  TEST_CASE("a missing kernel for a dtype") {
     test::GraphBuilder b;
     const ValueId x = b.input("x", contiguous({4, 8}, DType::bfloat16));
     b.graph.outputs = {b.call("aten::fft_rfft", "default", {ValueRef{x}})};

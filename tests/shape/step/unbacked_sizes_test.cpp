@@ -27,7 +27,7 @@ using test::wide;
 using Sizes = std::vector<std::int64_t>;
 using Ops = std::vector<std::string>;
 
-/// Answers with the upper bound, and with `unbounded` where there is none.
+/// Returns the upper bound, or `unbounded` if there is none.
 class Bounds final : public meta::SilentObserver {
  public:
   explicit Bounds(std::optional<std::int64_t> unbounded) : unbounded_(unbounded) {}
@@ -100,7 +100,7 @@ std::vector<at::Tensor> run(const Case& one, std::optional<std::int64_t> unbound
                  meta::make_fake(contiguous({rows, columns}, DType::boolean)));
 }
 
-/// Rows of the table that are marked.
+/// Marked rows of the table.
 std::ptrdiff_t marked_rows(const Profile& profile) {
   const std::string mark = "≤ ";
   fmt::memory_buffer out;
@@ -120,7 +120,7 @@ std::string json_of(const Profile& profile) {
 }  // namespace
 
 TEST_SUITE("exported_unbacked") {
-  TEST_CASE("operators whose output size depends on data give the most that there can be") {
+  TEST_CASE("operators with data-dependent output sizes return the upper bound") {
     for (const Case& one : cases) {
       CAPTURE(one.op);
       const std::vector<at::Tensor> results = run(one, 17);
@@ -130,7 +130,7 @@ TEST_SUITE("exported_unbacked") {
     }
   }
 
-  TEST_CASE("what nothing bounds is refused even so") {
+  TEST_CASE("unbounded sizes are refused all the same") {
     for (const Case& one : cases) {
       if (one.sizes[0][0] != 17) continue;
       CAPTURE(one.op);
@@ -139,14 +139,14 @@ TEST_SUITE("exported_unbacked") {
     }
   }
 
-  TEST_CASE("without a word of the user such a size is an error that says what to give") {
+  TEST_CASE("an unbacked size that is not given is an error with advice") {
     const std::string text = message_of([] { profile_of("nonzero.pt2"); });
     CHECK(text.find("node nonzero (aten::nonzero, u0)") != text.npos);
     CHECK(text.find("unbacked=max") != text.npos);
     CHECK(text.find("sizes") != text.npos);
   }
 
-  TEST_CASE("upper bounds, and the rows that have them") {
+  TEST_CASE("upper bounds and the rows that use them") {
     const Profile profile = profile_of("nonzero.pt2", {}, {.unbacked = UnbackedSizes::max});
     const std::int64_t most = 3 * layer_width;  // Each element of x.
     CHECK(profile.totals.fwd_flops == narrow(most) + 2 * wide(most));
@@ -159,7 +159,7 @@ TEST_SUITE("exported_unbacked") {
     CHECK(json.find(R"("op": "aten::linear", "upper_bound")") == json.npos);
   }
 
-  TEST_CASE("sizes that are given are no bounds") {
+  TEST_CASE("given sizes are not marked as bounds") {
     const Profile profile = profile_of("nonzero.pt2", {{"u0", 5}, {"u1", 2}});
     CHECK(profile.totals.fwd_flops == narrow(5) + 2 * wide(2));
     CHECK(bounded_nodes(profile).empty());
@@ -171,7 +171,7 @@ TEST_SUITE("exported_unbacked") {
     CHECK(text.find("25 elements are given, and there are at most 24") != text.npos);
   }
 
-  TEST_CASE("rows put where a mask says are as many as it keeps") {
+  TEST_CASE("rows written under a mask are as many as it selects") {
     constexpr std::int64_t put = 2;
     GraphBuilder b;
     const ValueRef x{b.parameter("x", contiguous({3, layer_width}))};
@@ -188,15 +188,15 @@ TEST_SUITE("exported_unbacked") {
     CHECK(std::ranges::any_of(profile.recording.calls, is_gathered));
   }
 
-  TEST_CASE("numbers and sizes that assertions decide are taken from the file") {
+  TEST_CASE("numbers and sizes fixed by assertions are taken from the file") {
     const Profile profile = profile_of("checked.pt2");
     CHECK(profile.totals.fwd_flops == narrow(2));
     CHECK(bounded_nodes(profile) == Ops{});
     CHECK(profile.warnings.empty());
   }
 
-  TEST_CASE("a number that is read from data is given, or the most that the file allows") {
-    // The file's name for the number, which --set takes.
+  TEST_CASE("a number read from data is given, or the file's upper bound") {
+    // The number's name in the file, for --set.
     CHECK(message_of([] { profile_of("item.pt2"); }).find("(aten::item, u0): ") !=
           std::string::npos);
     CHECK(profile_of("item.pt2", {{"u0", 7}}).totals.fwd_flops == narrow(7));
@@ -207,7 +207,7 @@ TEST_SUITE("exported_unbacked") {
           "u0 is 500; the graph was exported for 0 to 100.");
   }
 
-  TEST_CASE("a bound of the example's shape does not hold for another one") {
+  TEST_CASE("a bound for the example's shape does not apply to another shape") {
     Graph graph = test::load_tiny("nonzero.pt2");
     trace::bind_inputs(graph, {trace::parse_input_override("x=[6,8]")}, {});
     CHECK(profile_of(graph, {.unbacked = UnbackedSizes::max}).totals.fwd_flops ==
@@ -217,7 +217,7 @@ TEST_SUITE("exported_unbacked") {
     CHECK(profile_of(graph, {.unbacked = UnbackedSizes::max}).totals.fwd_flops == narrow(100));
   }
 
-  TEST_CASE("ONNX operators whose output size depends on data") {
+  TEST_CASE("ONNX operators with data-dependent output sizes") {
     const auto bounded = [](const char* op, std::initializer_list<ArgumentValue> arguments,
                             GraphBuilder& b) {
       b.graph.format = "onnx";

@@ -1,5 +1,5 @@
-// Fused operators of com.microsoft cost what the nodes that they replace cost, and attention among
-// them is PyTorch's. (Their values: truth/onnx_backend/microsoft.)
+// Fused operators of com.microsoft cost the same as the nodes that they replace; their attention is
+// PyTorch's. (Values: truth/onnx_backend/microsoft.)
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -48,7 +48,7 @@ bool calls(const Profile& profile, const std::string& op) {
   return std::find(ops.begin(), ops.end(), op) != ops.end();
 }
 
-/// `recomputed`: FLOPs of the products that the backward of a fused attention computes again.
+/// `recomputed`: FLOPs of products that a fused attention recomputes in backward.
 void check_same_products(const std::string& plain, const std::string& optimised,
                          std::int64_t recomputed = 0) {
   CAPTURE(optimised);
@@ -67,7 +67,7 @@ void check_same_products(const std::string& plain, const std::string& optimised,
 TEST_SUITE("onnx_microsoft") {
   using namespace symprof;
 
-  TEST_CASE("a model that onnxruntime optimised has the products of the model as exported") {
+  TEST_CASE("a model optimised by onnxruntime has the products of the exported model") {
     check_same_products("bert.onnx", "bert_extended.onnx");
     // The product of queries and keys, in both layers.
     constexpr std::int64_t recomputed = layers * 2 * batch * length * length * hidden;
@@ -76,7 +76,7 @@ TEST_SUITE("onnx_microsoft") {
     check_same_products("gpt2.onnx", "gpt2_optimised.onnx", recomputed);
   }
 
-  TEST_CASE("so has one whose weights it quantised") {
+  TEST_CASE("so has a model with weights quantised by onnxruntime") {
     const Totals plain = totals_of("gpt2.onnx", Mode::eval);
     CHECK(totals_of("gpt2_quantised.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
     CHECK(totals_of("gpt2_4_bits.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
@@ -89,7 +89,7 @@ TEST_SUITE("onnx_microsoft") {
            { y = com.microsoft.GroupQueryAttention <num_heads = 4, kv_num_heads = 2>
                (q, k, v, , , n, total) })");
     CHECK(calls(prompt, "aten::_scaled_dot_product_flash_attention"));
-    // Two products of queries x keys x (heads x size); PyTorch counts a causal one as a whole.
+    // Two products of queries x keys x (heads x size); PyTorch counts a causal product in full.
     CHECK(prompt.totals.fwd_flops == 2 * 2 * 8 * 8 * 256);
     const Profile masked = profile_of_text(
         R"(g (float16[2,8,64] x, float16[64,192] w, float16[192] b, int32[2,8] mask)
@@ -99,7 +99,7 @@ TEST_SUITE("onnx_microsoft") {
     CHECK(masked.totals.fwd_flops == 2 * (2 * 8) * 64 * 192 + 2 * 2 * 2 * 8 * 8 * 64);
   }
 
-  TEST_CASE("a step of a decoder attends to its cache, whatever the lengths are") {
+  TEST_CASE("a decoder step attends to its cache for any lengths") {
     const Profile step = profile_of_text(
         R"(g (float16[2,1,512] qkv, float16[2,2,8,64] pk, float16[2,2,8,64] pv, int64[2,9] mask,
               float16[16,32] c, float16[16,32] s)
@@ -118,14 +118,14 @@ TEST_SUITE("onnx_microsoft") {
     CHECK(step.totals.fwd_flops == 2 * 2 * 2 * 1 * 9 * 256);
   }
 
-  TEST_CASE("weights of four bits cost the product") {
+  TEST_CASE("4-bit weights cost as much as the float product") {
     const Profile profile = profile_of_text(
         R"(g (float[3,64] x, uint8[32,4,8] w, float[32,4] s) => (float[3,32] y)
            { y = com.microsoft.MatMulNBits <K = 64, N = 32, bits = 4, block_size = 16> (x, w, s) })");
     CHECK(profile.totals.fwd_flops == 2 * 3 * 64 * 32);
   }
 
-  TEST_CASE("what is not supported says so") {
+  TEST_CASE("unsupported options are reported") {
     const auto contains = [](const std::string& text, const std::string& part) {
       return text.find(part) != text.npos;
     };
