@@ -1,4 +1,4 @@
-// Which attention kernel each device takes; the rows follow sdp_utils.cpp of LibTorch 2.13.
+// The attention kernel that each device takes; the rows follow sdp_utils.cpp of LibTorch 2.13.
 #include "meta/attention/attention_choice.h"
 
 #include <doctest/doctest.h>
@@ -127,7 +127,7 @@ TEST_SUITE("attention_choice") {
     CHECK(sdp_choice(call_of({"", older, flash}), {older, std::nullopt}) == flash);
   }
 
-  TEST_CASE("wide heads with gradients are too much for consumer parts with dropout") {
+  TEST_CASE("flash attention refuses wide heads with gradients and dropout on consumer GPUs") {
     AttentionCall call =
         call_of({"", l40s, efficient, bf16, {8, 8, 128, 128, 256}, Mask::none, 0.1});
     CHECK(sdp_choice(call, {l40s, std::nullopt}) == flash);
@@ -135,7 +135,7 @@ TEST_SUITE("attention_choice") {
     CHECK(sdp_choice(call, {l40s, std::nullopt}) == efficient);
   }
 
-  TEST_CASE("a forced kernel runs or says what stands in its way") {
+  TEST_CASE("a forced kernel runs or reports the failed check") {
     const Row row{"", h200, efficient, f32};
     CHECK(sdp_choice(call_of(row), {h200, math}) == math);
     try {
@@ -148,7 +148,7 @@ TEST_SUITE("attention_choice") {
     }
   }
 
-  TEST_CASE("three dimensions fall to math") {
+  TEST_CASE("three-dimensional tensors fall back to math") {
     AttentionCall call;
     call.query = call.key = call.value = meta({8, 128, 64}, bf16);
     CHECK(sdp_choice(call, {h200, std::nullopt}) == math);

@@ -36,7 +36,7 @@ Tensor unknown(const Numbers& sizes, DType dtype = DType::int64) {
   return meta::make_fake({.dtype = dtype, .sizes = sizes, .strides = contiguous_strides(sizes)});
 }
 
-/// The values of a tensor, or nothing.
+/// The values of a tensor; empty if unknown.
 Numbers values_of(const Tensor& tensor) {
   const auto known = meta::known_values(tensor);
   if (!known) return {};
@@ -47,7 +47,7 @@ Numbers values_of(const Tensor& tensor) {
 }  // namespace
 
 TEST_SUITE("known_values") {
-  TEST_CASE("a tensor whose values are known lies on the device as any other") {
+  TEST_CASE("a tensor with known values is on the device as any other") {
     const meta::FakeMode mode({}, following());
     const Tensor lengths = given({5, 3, 2});
     CHECK(meta::is_fake(lengths));
@@ -56,7 +56,7 @@ TEST_SUITE("known_values") {
     CHECK(values_of(unknown({3})).empty());
   }
 
-  TEST_CASE("values go through arithmetic, and numbers are read from them") {
+  TEST_CASE("values propagate through arithmetic, and numbers can be read") {
     const meta::FakeMode mode({}, following());
     const Tensor lengths = given({5, 3, 2});
     CHECK(values_of(lengths.cumsum(0)) == Numbers{5, 8, 10});
@@ -68,7 +68,7 @@ TEST_SUITE("known_values") {
     CHECK(at::nonzero(mask).size(0) == 5 + 3 + 2);
   }
 
-  TEST_CASE("sizes that follow from values") {
+  TEST_CASE("data-dependent sizes follow from known values") {
     const meta::FakeMode mode({}, following());
     const Tensor lengths = given({5, 3, 2}), rows = unknown({3, 4}, DType::float32);
     CHECK(at::repeat_interleave(rows, lengths, 0).size(0) == 10);
@@ -80,7 +80,7 @@ TEST_SUITE("known_values") {
     CHECK_FALSE(at::equal(lengths, given({5, 3, 1})));
   }
 
-  TEST_CASE("views share values with what they are views of, and see what is written") {
+  TEST_CASE("views share their base's values and see writes") {
     const meta::FakeMode mode({}, following());
     const Tensor lengths = given({5, 3, 2});
     const Tensor last = lengths.narrow(0, 1, 2);
@@ -92,10 +92,10 @@ TEST_SUITE("known_values") {
     CHECK(values_of(lengths) == Numbers{5, 4, 3});
     lengths.select(1, 0).copy_(unknown({1}));
     CHECK(values_of(lengths).empty());
-    CHECK(values_of(last) == Numbers{4, 3});  // What was written lies before it.
+    CHECK(values_of(last) == Numbers{4, 3});  // The write is to earlier elements.
   }
 
-  TEST_CASE("what is given is not changed") {
+  TEST_CASE("given tensors are not modified") {
     const meta::FakeMode mode({}, following());
     const Tensor real = at::ones({2}, at::TensorOptions(at::kLong).device(at::kCPU));
     const Tensor fake = unknown({2});
@@ -105,7 +105,7 @@ TEST_SUITE("known_values") {
     CHECK(values_of(real) == Numbers{1, 1});
   }
 
-  TEST_CASE("one unknown operand, or chance, makes a result unknown") {
+  TEST_CASE("an unknown operand or a random operator makes the result unknown") {
     const meta::FakeMode mode({}, following());
     const Tensor lengths = given({5, 3, 2});
     CHECK(values_of(lengths + unknown({3})).empty());
@@ -115,7 +115,7 @@ TEST_SUITE("known_values") {
     CHECK(values_of(room.fill_(7)) == Numbers{7, 7, 7});
   }
 
-  TEST_CASE("a large result is not computed") {
+  TEST_CASE("a large result is not evaluated") {
     const meta::FakeMode mode({}, following());
     const std::int64_t side = 1 << 11;
     static_assert((std::int64_t{1} << 22) > meta::most_followed_elements);
@@ -127,12 +127,12 @@ TEST_SUITE("known_values") {
     CHECK_FALSE(values_of(written.add_(row)).empty());
   }
 
-  TEST_CASE("nothing is followed where nobody asks for it") {
+  TEST_CASE("values are not propagated unless the observer asks for it") {
     const meta::FakeMode mode({}, std::make_shared<meta::SilentObserver>());
     CHECK(values_of(at::arange(3, at::TensorOptions(at::kCUDA).dtype(at::kLong))).empty());
   }
 
-  TEST_CASE("packed sequences have as many rows as their lengths say") {
+  TEST_CASE("packed sequences have the rows given by their lengths") {
     const meta::FakeMode mode({}, following());
     const Tensor x = unknown({3, 6, 8}, DType::float32);
     const auto [rows, batches] = at::_pack_padded_sequence(x, given({5, 3, 2}), true);
@@ -141,7 +141,7 @@ TEST_SUITE("known_values") {
     CHECK_THROWS_AS(at::_pack_padded_sequence(x, unknown({3}), true), Error);
   }
 
-  TEST_CASE("a list is made of known values alone") {
+  TEST_CASE("a list is made only from known values") {
     const meta::FakeMode mode({}, following());
     std::vector<c10::IValue> known{given({5, 3}), 1, 0}, none{unknown({2}), 1, 0};
     meta::move_host_inputs("prim::tolist", known);

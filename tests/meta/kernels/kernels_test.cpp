@@ -1,4 +1,4 @@
-// Every row runs on the CPU and on tensors without storage; sizes, strides and dtype must agree.
+// Every row runs on the CPU and on tensors without storage; sizes, strides and dtype must match.
 // Rows are calls whose outputs have the same layout on the CPU and on CUDA.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-// Outputs whose layout on CUDA differs from the CPU's: expectations are written out.
+// Outputs whose layout on CUDA differs from the CPU's, with explicit expectations.
 #include <ATen/ATen.h>
 #include <doctest/doctest.h>
 #include <torch/csrc/autograd/function.h>
@@ -21,7 +21,7 @@ Tensor meta(IntArrayRef sizes, at::ScalarType dtype = at::kBFloat16) {
   return at::empty(sizes, at::TensorOptions(at::kMeta).dtype(dtype));
 }
 
-// [B, H, length, D] over memory [B, length, H, D], as a split projection gives it.
+// [B, H, length, D] over memory [B, length, H, D], as from a split projection.
 Tensor bshd(std::int64_t length) { return meta({B, length, H, D}).transpose(1, 2); }
 
 void check_layout(const Tensor& found, IntArrayRef sizes, IntArrayRef strides,
@@ -145,7 +145,7 @@ TEST_SUITE("kernel_layouts") {
               .is_contiguous(at::MemoryFormat::ChannelsLast));
   }
 
-  TEST_CASE("a grouped product of 8-bit floats is bf16, its rows multiples of 16 bytes") {
+  TEST_CASE("a grouped product of 8-bit floats is bf16, with rows aligned to 16 bytes") {
     constexpr std::int64_t columns = 12, padded = 16;
     const Tensor a = meta({L, D}, at::kFloat8_e4m3fn);
     const Tensor b = meta({H, columns, D}, at::kFloat8_e4m3fn).transpose(1, 2);
@@ -162,8 +162,8 @@ TEST_SUITE("kernel_layouts") {
     check_dense(std::get<1>(at::native_group_norm(x, w, w, B, C, L, 4, 1e-5)), {B, 4}, at::kFloat);
   }
 
-  // PyTorch's Python kernels for fake tensors give the dimension of size 1 another stride.
-  TEST_CASE("a batch of one behind attention is laid out as in memory: not channels-last") {
+  // PyTorch's Python kernels for fake tensors return another stride for the dimension of size 1.
+  TEST_CASE("a batch of one after attention is not taken for channels-last") {
     const auto image = [](const at::TensorOptions& options) {
       const Tensor tokens = at::empty({1, L * S, C}, options);
       return tokens.transpose(1, 2).reshape({1, C, L, S}).add(at::empty({1, C, L, S}, options));
@@ -195,7 +195,7 @@ TEST_SUITE("kernel_layouts") {
     check_dense(at::native_dropout_backward(output, mask, 1 / 0.9), {B, H, L, D}, at::kBFloat16);
   }
 
-  TEST_CASE("a reduced binary cross entropy keeps the storage of its elements") {
+  TEST_CASE("a reduced binary cross entropy keeps the storage of the element losses") {
     const Tensor x = meta({L, S}, at::kFloat);
     const Tensor loss = at::binary_cross_entropy(x, x);
     CHECK(loss.dim() == 0);
@@ -231,13 +231,13 @@ TEST_SUITE("kernel_layouts") {
     at::_fused_sgd_(lists, lists, {}, 0, 0, 0.1, 0, false, false, true);
   }
 
-  TEST_CASE("indices of a known number of elements lie column by column") {
+  TEST_CASE("indices of a known number of elements are column-major") {
     check_layout(at::nonzero_static(meta({L, S}), 4), {4, 2}, {1, 4}, at::kLong);
     check_dense(at::repeat_interleave(meta({3}, at::kLong), std::optional<std::int64_t>(7)), {7},
                 at::kLong);
   }
 
-  TEST_CASE("unique elements keep the room of all that there could be") {
+  TEST_CASE("unique elements keep storage for the maximum number") {
     struct Two final : symprof::meta::SilentObserver {
       std::optional<std::int64_t> unbacked_size(std::optional<std::int64_t>) override { return 2; }
     };
@@ -252,14 +252,14 @@ TEST_SUITE("kernel_layouts") {
     const auto runs = at::unique_consecutive(meta({B, L}, at::kBool), false, true);
     CHECK(bytes(std::get<0>(runs)) == B * L);
     CHECK(bytes(std::get<2>(runs)) == B * L * 8);
-    // There are two truth values, which are counted.
+    // Booleans have two values, which are counted.
     const auto truths = at::_unique2(meta({B, L}, at::kBool), true, false, false);
     CHECK(bytes(std::get<0>(truths)) == 2);
     CHECK(bytes(std::get<2>(truths)) == 2 * 8);
     CHECK(bytes(at::masked_select(meta({L}, at::kFloat), meta({L}, at::kBool))) == 2 * 4);
   }
 
-  TEST_CASE("what depends on data is refused by name") {
+  TEST_CASE("data-dependent operators are refused by name") {
     CHECK(error_of([] { at::nonzero(meta({3})); }).find("aten::nonzero: its output size depends") !=
           std::string::npos);
     CHECK(error_of([] { meta({}).item(); }).find("aten::_local_scalar_dense") != std::string::npos);

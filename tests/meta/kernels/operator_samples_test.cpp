@@ -1,5 +1,5 @@
-// Calls that PyTorch's operator database makes, on fake tensors: dtype, sizes, strides and aliasing
-// of every output are PyTorch's (truth/operator_samples/README.md).
+// Calls of PyTorch's operator database on fake tensors: dtype, sizes, strides and aliasing of every
+// output must match PyTorch (truth/operator_samples/README.md).
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -63,7 +63,7 @@ std::map<std::string, Outcome> replay_all() {
 }  // namespace symprof::test
 
 TEST_SUITE("operator_samples") {
-  TEST_CASE("fake tensors answer as PyTorch does") {
+  TEST_CASE("fake tensors match PyTorch's outputs") {
     using namespace symprof::test;
     const auto outcomes = replay_all();
     const std::set<std::string> listed = exceptions();
