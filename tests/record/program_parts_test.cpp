@@ -1,4 +1,4 @@
-// Parts of a run, and the steps that they make.
+// Grouping of a run's parts into steps.
 #include "record/program_parts.h"
 
 #include <doctest/doctest.h>
@@ -7,7 +7,8 @@ using namespace symprof;
 
 namespace {
 
-/// A part of one call, which reads the result of call `reads` (none: of no call) and makes one.
+/// A part with one call, which reads the result of call `reads` (none: no input) and has one
+/// result.
 struct Made {
   PartEnd end;
   bool has_forward = false;
@@ -48,7 +49,7 @@ constexpr Made open{PartEnd::open};
 }  // namespace
 
 TEST_SUITE("program_parts") {
-  TEST_CASE("each update with a pass of its own ends a step") {
+  TEST_CASE("each update with its own pass ends a step") {
     const ProgramSteps found = Run({trained, trained, open}).steps();
     CHECK(found.finished == 2);
     REQUIRE(found.steps.size() == 3);
@@ -56,20 +57,21 @@ TEST_SUITE("program_parts") {
     CHECK(found.steps[1].end_call == 2);
   }
 
-  TEST_CASE("an update without a pass belongs to the step before it") {
+  TEST_CASE("an update without a pass belongs to the previous step") {
     const ProgramSteps found = Run({trained, updated, trained, updated, open}).steps();
     CHECK(found.finished == 2);
     CHECK(found.steps[1].first_call == 2);
     CHECK(found.steps[1].end_call == 4);
     CHECK(found.steps[1].later_parts == std::vector<NodeId>{9});
-    // Own nodes of both parts are the step's two, which come last: behind one node of each part.
+    // The own nodes of both parts become the step's two, which come last, after one node of each
+    // part.
     CHECK(node_in_step(found.steps[1], 6) == 2);
     CHECK(node_in_step(found.steps[1], 8) == 0);
     CHECK(node_in_step(found.steps[1], 10) == 3);
     CHECK(node_in_step(found.steps[1], 11) == 1);
   }
 
-  TEST_CASE("passes without gradients that no step reads lie between steps") {
+  TEST_CASE("gradient-free passes that no step reads are between steps") {
     const ProgramSteps found = Run({trained, evaluated, evaluated, trained, open}).steps();
     CHECK(found.finished == 2);
     CHECK(found.steps[1].first_call == 3);
@@ -80,7 +82,7 @@ TEST_SUITE("program_parts") {
     CHECK(found.between[0].range.end_call == 3);
   }
 
-  TEST_CASE("from the first one that the step reads they are part of it") {
+  TEST_CASE("gradient-free passes belong to the step from the first one it reads") {
     const Made student{PartEnd::update, true, 2};
     const ProgramSteps found = Run({trained, evaluated, evaluated, student, open}).steps();
     CHECK(found.steps[1].first_call == 2);
@@ -88,7 +90,7 @@ TEST_SUITE("program_parts") {
     CHECK(found.between[0].passes == 1);
   }
 
-  TEST_CASE("what a pass makes of an earlier one's result hands it on") {
+  TEST_CASE("a gradient-free pass passes on an earlier one's result") {
     const Made second{PartEnd::gradient_free, false, 1};
     const Made student{PartEnd::update, true, 2};
     const ProgramSteps found = Run({trained, evaluated, second, student, open}).steps();
@@ -96,14 +98,14 @@ TEST_SUITE("program_parts") {
     CHECK(found.between.empty());
   }
 
-  TEST_CASE("where updates need no gradients, all passes are the step's") {
+  TEST_CASE("without gradients, all passes belong to the step") {
     const ProgramSteps found = Run({evaluated, updated, evaluated, updated, open}).steps();
     CHECK(found.finished == 2);
     CHECK(found.between.empty());
     CHECK(found.steps[1].first_call == 2);
   }
 
-  TEST_CASE("where optimizers step, parameters that the program writes end nothing") {
+  TEST_CASE("in a program with optimizers, its own parameter writes end no step") {
     Run run({trained, trained, trained, open});
     run.parts[1].range.optimizers = {{"sgd", "opt"}};
     run.parts[2].range.optimizers = {{"sgd", "opt"}};
@@ -112,7 +114,7 @@ TEST_SUITE("program_parts") {
     CHECK(found.steps[0].end_call == 2);
   }
 
-  TEST_CASE("marks alone end steps where there are any") {
+  TEST_CASE("if there are marks, only they end steps") {
     const Made marked{PartEnd::mark};
     const ProgramSteps found = Run({trained, trained, marked, trained, marked, open}).steps();
     CHECK(found.finished == 2);
@@ -120,7 +122,7 @@ TEST_SUITE("program_parts") {
     CHECK(found.steps[1].first_call == 3);
   }
 
-  TEST_CASE("without updates all that ran is one step") {
+  TEST_CASE("a run without updates is one step") {
     const ProgramSteps found = Run({evaluated, evaluated, open}).steps();
     CHECK(found.finished == 0);
     REQUIRE(found.steps.size() == 1);

@@ -7,9 +7,9 @@ using namespace symprof;
 
 namespace {
 
-// Per step: nodes other, optimizer, relu; calls relu (makes 0 + 3·step, saved), backward (makes the
-// gradient 1 + 3·step, frees the activation), update (makes a temporary). The gradient of a step is
-// dropped by the first call of the next.
+// Per step: nodes other, optimizer, relu; calls relu (creates storage 0 + 3·step, saved), backward
+// (creates the gradient 1 + 3·step, frees the activation), update (creates a temporary). A step's
+// gradient is freed by the first call of the next.
 ProgramRecording two_steps() {
   ProgramRecording program;
   Recording& recording = program.recording;
@@ -67,10 +67,9 @@ TEST_SUITE("program_recording") {
     CHECK(step.calls[2].node == 2);
   }
 
-  TEST_CASE(
-      "what was gone is left out, and what an earlier step left and this one drops is nothing's") {
+  TEST_CASE("earlier frees are omitted, and an earlier gradient freed here is no gradient") {
     const Recording step = step_of(two_steps(), two_steps().steps[1]);
-    // The parameter, the last step's gradient, and three of this step.
+    // The parameter, the previous step's gradient, and three storages of this step.
     REQUIRE(step.storages.size() == 5);
     CHECK(step.storages[0].kind == StorageKind::parameter);
     CHECK(step.storages[1].kind == StorageKind::activation);
@@ -83,7 +82,7 @@ TEST_SUITE("program_recording") {
     CHECK(step.events.front().kind == EventKind::free);
   }
 
-  TEST_CASE("nodes of another step have no place") {
+  TEST_CASE("nodes of another step have no index") {
     const ProgramStep step = two_steps().steps[1];
     CHECK_FALSE(node_in_step(step, 2));
     CHECK(node_in_step(step, 3) == 1);
