@@ -66,7 +66,7 @@ TEST_SUITE("device") {
     CHECK_THROWS_AS(shipped_devices("/no/such/folder"), Error);
   }
 
-  TEST_CASE("what a file leaves out is unknown, not zero") {
+  TEST_CASE("missing values of a file are unknown, not zero") {
     const test::TemporaryFile file("device.json", good);
     const DeviceSpec device = load_device(file.path());
     CHECK(device.compute_major == 8);
@@ -81,7 +81,7 @@ TEST_SUITE("device") {
     CHECK(device.cudnn_version == DeviceSpec{}.cudnn_version);
   }
 
-  TEST_CASE("the file of kernel times lies beside the device's") {
+  TEST_CASE("the path of the kernel times file is relative to the device file") {
     const test::TemporaryFile file("device.json",
                                    replaced(good, "{", "{\"kernel_times\": \"times/mine.json\","));
     CHECK(load_device(file.path()).kernel_times ==
@@ -111,7 +111,7 @@ TEST_SUITE("device") {
     says(good, "[]", "is not a JSON object");
   }
 
-  TEST_CASE("a device that is written is read as it was") {
+  TEST_CASE("a written device reads back unchanged") {
     for (const DeviceSpec& device : shipped_devices(folder)) {
       INFO(device.name);
       const test::TemporaryFile file("device.json", to_json(device));
@@ -138,7 +138,7 @@ TEST_SUITE("device") {
     }
   }
 
-  TEST_CASE("a device may have the times of its kernels in its own file, not in two") {
+  TEST_CASE("kernel times may be in the device file, but not in a second file as well") {
     DeviceSpec device = find_device("h100", folder);
     device.is_cpu = true;
     const std::string json = to_json(device, R"({"classes": {"copy": {"interval": 0.1}}})");

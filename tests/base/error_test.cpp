@@ -10,7 +10,7 @@ namespace {
 
 using namespace symprof;
 
-/// As another face than the command line might write it.
+/// Formats settings unlike the command line.
 std::string spell_with_brackets(const SettingRef& setting) {
   return "[" + setting.name + "|" + setting.value + "]";
 }
@@ -23,7 +23,7 @@ Error too_small() {
 }  // namespace
 
 TEST_SUITE("error") {
-  TEST_CASE("a library's user reads plain names") {
+  TEST_CASE("users of the library get plain setting names") {
     CHECK(std::string(too_small().what()) ==
           "model.onnx: node sum (Add): kv_cache=4 is too small\n"
           "  Give sizes batch=8, or leave mode out.");
@@ -33,20 +33,20 @@ TEST_SUITE("error") {
     CHECK(std::string(Error("", "nothing is known").what()) == "nothing is known");
   }
 
-  TEST_CASE("each face spells settings its own way") {
+  TEST_CASE("each front end formats settings its own way") {
     CHECK(too_small().summary(spell_with_brackets) ==
           "model.onnx: node sum (Add): [kv_cache|4] is too small");
     CHECK(too_small().advice(spell_with_brackets) == "Give [sizes|batch=8], or leave [mode|] out.");
   }
 
-  TEST_CASE("an error tells the settings that it speaks of") {
+  TEST_CASE("an error lists the settings it refers to") {
     CHECK(too_small().settings() ==
           std::vector<SettingRef>{{"kv_cache", "4"}, {"sizes", "batch=8"}, {"mode"}});
     CHECK_FALSE(too_small().about());
     CHECK_FALSE(too_small().is_about("kv_cache"));
   }
 
-  TEST_CASE("a setting can be what is wrong") {
+  TEST_CASE("an error can be about a setting") {
     const Error error(SettingRef{"sizes", "a=b=8"}, "no input has a dimension called 'a=b'");
     CHECK(error.where() == "sizes a=b=8");
     CHECK(error.where(spell_with_brackets) == "[sizes|a=b=8]");
@@ -58,7 +58,7 @@ TEST_SUITE("error") {
     CHECK(error.settings() == std::vector<SettingRef>{{"sizes", "a=b=8"}});
   }
 
-  TEST_CASE("an error can be told of another place") {
+  TEST_CASE("the place of an error can be replaced") {
     const Error error(SettingRef{"sizes", "batch=8"}, "is too large",
                       "Leave " + setting("max") + " out.", ErrorKind::not_available);
     const Error inside = error.inside("model.onnx");
@@ -71,19 +71,19 @@ TEST_SUITE("error") {
     CHECK(elsewhere.kind() == ErrorKind::not_available);
   }
 
-  TEST_CASE("a text keeps its references inside another one") {
+  TEST_CASE("references survive in an enclosing text") {
     const Error outer("model.onnx", too_small().problem(unspelled));
     CHECK(outer.problem(spell_with_brackets) == "[kv_cache|4] is too small");
     CHECK(outer.settings() == std::vector<SettingRef>{{"kv_cache", "4"}});
   }
 
-  TEST_CASE("a value may be any bytes") {
+  TEST_CASE("a value may contain any bytes") {
     const std::string odd = setting("checkpoint", "*") + "\x02\x1f\n";
     const std::string text = setting("freeze", odd) + setting("device");
     CHECK(settings_in(text) == std::vector<SettingRef>{{"freeze", odd}, {"device"}});
   }
 
-  TEST_CASE("what only looks like a reference stays as it is") {
+  TEST_CASE("incomplete references are left unchanged") {
     const std::string whole = setting("checkpoint", "layers.*");
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const std::string cut = whole.substr(0, length);

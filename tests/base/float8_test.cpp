@@ -14,7 +14,7 @@ constexpr DType types[] = {DType::float8_e4m3fn, DType::float8_e4m3fnuz, DType::
 }  // namespace
 
 TEST_SUITE("float8") {
-  TEST_CASE("the largest and the least numbers are those of the papers") {
+  TEST_CASE("the largest and smallest numbers match the papers") {
     CHECK(float8_value(DType::float8_e4m3fn, 0x7E) == 448);
     CHECK(float8_value(DType::float8_e4m3fn, 0x01) == std::ldexp(1.0, -9));
     CHECK(float8_value(DType::float8_e5m2, 0x7B) == 57344);
@@ -24,7 +24,7 @@ TEST_SUITE("float8") {
     CHECK(float8_value(DType::float8_e8m0fnu, 0) == std::ldexp(1.0, -127));
   }
 
-  TEST_CASE("what is no number") {
+  TEST_CASE("NaN codes") {
     CHECK(std::isnan(float8_value(DType::float8_e4m3fn, 0x7F)));
     CHECK(std::isnan(float8_value(DType::float8_e4m3fn, 0xFF)));
     CHECK(std::isinf(float8_value(DType::float8_e5m2, 0x7C)));
@@ -36,7 +36,7 @@ TEST_SUITE("float8") {
       CHECK(std::isnan(float8_value(dtype, nearest_float8(dtype, std::nan("")))));
   }
 
-  TEST_CASE("each number is nearest to itself, and a sum of two neighbours to the even one") {
+  TEST_CASE("each number rounds to itself, and the middle of two neighbors to the even one") {
     for (const DType dtype : types)
       for (int bits = 0; bits < 256; ++bits) {
         const auto byte = static_cast<std::uint8_t>(bits);

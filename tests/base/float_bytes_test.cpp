@@ -8,7 +8,7 @@
 TEST_SUITE("float_bytes") {
   using namespace symprof;
 
-  TEST_CASE("constants' bytes are rounded as PyTorch rounds them") {
+  TEST_CASE("bytes of constants are rounded as in PyTorch") {
     const auto converted = [](float value, DType to) {
       std::vector<std::byte> bytes(sizeof value);
       std::memcpy(bytes.data(), &value, sizeof value);

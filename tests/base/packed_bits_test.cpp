@@ -5,8 +5,8 @@
 TEST_SUITE("packed_bits") {
   using namespace symprof;
 
-  // The bits of 16 numbers of four bits are 0 to 15; of two bits, 0 to 3.
-  TEST_CASE("the first number has the lowest bits, and signs are kept") {
+  // The 4-bit numbers are 0 to 15, the 2-bit numbers 0 to 3.
+  TEST_CASE("the first number is in the lowest bits, and signs are kept") {
     std::vector<std::byte> packed;
     for (int i = 0; i < 16; i += 2) packed.push_back(static_cast<std::byte>(i | (i + 1) << 4));
     const auto plain = unpack_bits(packed, DType::uint4, 16);

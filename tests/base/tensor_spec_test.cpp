@@ -17,18 +17,18 @@ TEST_SUITE("tensor_spec") {
     CHECK(TensorSpec{DType::float32, {}, {}, 0}.bytes() == 4);
   }
 
-  TEST_CASE("strides past 64 bits stay their largest") {
+  TEST_CASE("strides saturate at 64 bits") {
     constexpr std::int64_t huge = std::int64_t{1} << 40;
     CHECK(contiguous_strides({0, huge, huge, 3}) ==
           std::vector<std::int64_t>{INT64_MAX, 3 * huge, 3, 1});
   }
 
-  TEST_CASE("numbers of less than a byte are packed, and the last byte is filled up") {
+  TEST_CASE("sub-byte numbers are packed, and the last byte is padded") {
     const TensorSpec quarter{DType::int4, {3, 5}, {5, 1}, 0};
     CHECK(quarter.bytes() == (3 * 5 * 4 + 7) / 8);
     CHECK(packed_bytes(DType::uint2, 9) == (9 * 2 + 7) / 8);
     CHECK(packed_bytes(DType::float4_e2m1, 0) == 0);
-    // Pairs are elements of one byte.
+    // A pair is one element of one byte.
     CHECK(packed_bytes(DType::float4_e2m1fn_x2, 15) == 15);
     CHECK(element_bytes(DType::int4) == 1);
   }
