@@ -32,7 +32,7 @@ std::string FitHandle::json() const {
 
 namespace {
 
-/// Of the step that is profiled, where it fits.
+/// The time of the profiled step, computed if `job` needs it.
 std::optional<StepTime> time_of(const ProfileHandle& profile, const plan::Job& job) {
   if (profile.profile.time || !job.is_asked()) return profile.profile.time;
   Profile timed = profile.profile;

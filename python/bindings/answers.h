@@ -1,4 +1,4 @@
-// What fit and formulas answer, for Python.
+// Results of fit and formulas, for Python.
 #pragma once
 
 #include <optional>
@@ -16,17 +16,17 @@ struct FitHandle {
   Settings settings;
   plan::Job job;
 
-  /// Whether it fits into each device.
+  /// True if it fits into each device.
   bool fits() const;
   std::string text(std::optional<int> width) const;
   std::string json() const;
 };
 
-/// The answers for several devices, one for each, as one.
+/// Merges the results for several devices, one each.
 FitHandle joined(const std::vector<FitHandle>& fits);
 
-/// Whether a program that ran fits into the device that it ran for, and how long its step takes
-/// where `job` asks for something. Throws Error as budget_of and add_times.
+/// Whether a program that has run fits into its device, and its step time if `job` asks for
+/// anything. Throws Error as budget_of and add_times do.
 FitHandle fit_of(const ProfileHandle& profile, const plan::Job& job);
 
 struct FormulaHandle {
@@ -37,13 +37,13 @@ struct FormulaHandle {
   std::string json() const;
 };
 
-/// Formulas of the totals, and of the rows and columns of `request`. Throws as find_formulas.
+/// Formulas of the totals, and of the rows and columns of `request`. Throws as find_formulas does.
 FormulaHandle formulas_of(Session& session, const Settings& settings,
                           const std::vector<std::string>& dimensions, const TableRequest& request);
 
-/// A dimension's name, and the size to start from.
+/// A dimension's name and its initial size.
 using NamedStart = std::pair<std::string, std::int64_t>;
-/// The same of a program: `profile_at` runs it with one size for each of `dimensions`.
+/// As above for a program: `profile_at` runs it with one size per dimension.
 FormulaHandle formulas_of(
     const std::vector<NamedStart>& dimensions, const Settings& settings,
     const std::function<ProfileHandle(const std::vector<std::int64_t>&)>& profile_at,

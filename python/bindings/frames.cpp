@@ -15,7 +15,7 @@ std::vector<std::string>& library_folders() {
   return folders;
 }
 
-/// The file's name without its folders; empty for code of a library.
+/// The file's name without its folders; empty for library code.
 std::string own_file(PyCodeObject* code) {
   const char* path = PyUnicode_AsUTF8(code->co_filename);
   if (path == nullptr) {
@@ -29,7 +29,7 @@ std::string own_file(PyCodeObject* code) {
   return std::filesystem::path(file).filename().string();
 }
 
-// By code object, each of which is kept alive: an address then means one code.
+// Cached by code object; code objects are kept alive, so that addresses stay unique.
 const std::string& known_file(PyCodeObject* code) {
   static auto* files = new std::unordered_map<PyCodeObject*, std::string>;
   const auto found = files->find(code);

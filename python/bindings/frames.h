@@ -1,4 +1,4 @@
-// Where the program's own Python code is.
+// Finds the line of the program's own Python code.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace symprof::python {
 
-/// Skips frames whose file lies in one of these folders.
+/// Sets the library folders, whose frames are skipped.
 void set_library_folders(std::vector<std::string> folders);
 
-/// "train.py:42": the innermost frame that lies in no library's folder; empty without one. Takes
-/// the interpreter's lock.
+/// "train.py:42": the innermost frame outside of library folders; empty if there is none. Acquires
+/// the GIL.
 std::string place_of_program();
 
 }  // namespace symprof::python

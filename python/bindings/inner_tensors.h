@@ -1,4 +1,4 @@
-// What the package sees inside of tensor subclasses, for what autograd saves.
+// The Python package's inspection of tensor subclasses, for tensors saved by autograd.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-// The names that the package takes from C++: thin, for what they do is in session/, shape/ and
+// The names that the Python package imports from C++: thin wrappers of session/, shape/ and
 // report/.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
@@ -29,7 +29,7 @@ namespace nb = nanobind;
 namespace symprof::python {
 namespace {
 
-/// Whether C++ has a rule for what the operator costs.
+/// True if C++ has a cost rule for the operator.
 bool knows_costs(const std::string& op) { return profile::find_operator(op).flops != nullptr; }
 
 std::vector<std::string> setting_names() {
@@ -38,7 +38,7 @@ std::vector<std::string> setting_names() {
   return names;
 }
 
-// A session answers again for other settings without reading its file anew.
+// A session profiles with other settings without reading its file again.
 class Model {
  public:
   explicit Model(const std::string& path) : session_(path) {}
@@ -104,7 +104,7 @@ std::optional<std::int64_t> largest_size(std::int64_t start,
   return plan::find_largest_size(start, std::nullopt, fits).fits;
 }
 
-/// `profile_at` may raise RuntimeError or ValueError for sizes that the program does not run with.
+/// `profile_at` may raise RuntimeError or ValueError for sizes with which the program does not run.
 FormulaHandle formulas_of_program(
     const std::vector<NamedStart>& dimensions, const SettingTexts& texts,
     const std::function<ProfileHandle(const std::vector<std::int64_t>&)>& profile_at,
@@ -264,7 +264,7 @@ void bind_program(nb::module_& module) {
 NB_MODULE(_native, module) {
   using namespace symprof::python;
   module.attr("Error") = nb::module_::import_("symprof._error").attr("Error");
-  nb::set_leak_warnings(false);  // An interpreter that ends by an exception leaves objects behind.
+  nb::set_leak_warnings(false);  // An interpreter that exits by an exception leaks objects.
   bind_errors(module);
   bind_profile(module);
   bind_answers(module);

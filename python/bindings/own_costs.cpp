@@ -5,7 +5,7 @@
 namespace symprof::python {
 namespace {
 
-// A row of a table of rules is a function without state: this is the state of those below.
+// State of the rules below, as a row of a rule table is a stateless function.
 thread_local const AskCost* asked = nullptr;
 thread_local std::vector<profile::Rule> rows;
 
@@ -38,7 +38,8 @@ profile::Estimate ask_for(const profile::Call& call) {
 
 profile::Rules own_rules() { return rows; }
 
-/// A kernel that multiplies matrices takes longer than its bytes, and no formula is its own.
+/// No estimate for a matrix product kernel: it takes longer than its bytes, and there is no formula
+/// for it.
 profile::LaunchEstimate own_launches(const profile::Call&, const Cost& cost, const DeviceSpec&) {
   if (cost.product_flops > 0) return std::nullopt;
   profile::LaunchEstimate launches = profile::moved(cost, profile::TimeClass::elementwise);

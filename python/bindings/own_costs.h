@@ -1,4 +1,4 @@
-// Costs of operators by rules of the program's own, in Python (profile/own_rules.h).
+// Operator costs by the program's own Python rules (profile/own_rules.h).
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace symprof::python {
 
 /// Sizes, dtype ("bfloat16") and bytes.
 using AskedTensor = std::tuple<std::vector<std::int64_t>, std::string, std::int64_t>;
-/// Of an integer argument, the index in the schema and the value; of a list one for each of them.
+/// Schema index and value of an integer argument; for a list, one entry per element.
 using AskedInteger = std::pair<std::int64_t, std::int64_t>;
-/// Fields of Cost by their names; those that are left out are 0.
+/// Fields of Cost by name; missing fields are 0.
 using AnsweredCost = std::map<std::string, std::int64_t>;
-/// What a call of this operator costs, by its inputs and outputs, the index in the schema of each
-/// input, and its integers; nothing where the rule does not cover it.
+/// The cost of a call of an operator, from its inputs and outputs, the schema index of each input,
+/// and its integers; empty if the rule does not cover the call.
 using AskCost = std::function<std::optional<AnsweredCost>(
     const std::string&, const std::vector<AskedTensor>&, const std::vector<AskedTensor>&,
     const std::vector<std::int64_t>&, const std::vector<AskedInteger>&)>;
 
-/// A table of operators that all ask one function. One of them lives at a time on a thread.
+/// A rule table whose operators all call one function. At most one lives per thread.
 class OwnCosts {
  public:
   OwnCosts(const std::vector<std::string>& operators, const AskCost& ask);

@@ -19,7 +19,7 @@ std::int64_t budget_bytes(const std::string& text) {
   return settings::parse_bytes(SettingRef{"budget"}, text);
 }
 
-/// Without columns, those that the command compares.
+/// The requested columns; by default the command's.
 std::vector<report::Column> compared_columns(const CostsHandle& costs) {
   TableRequest request = costs.request;
   if (request.columns.empty()) {

@@ -1,4 +1,4 @@
-// What plans answer, and what changed between two profiles, for Python.
+// Results of plans and of comparisons of two profiles, for Python.
 #pragma once
 
 #include <optional>
@@ -14,19 +14,19 @@ namespace symprof::python {
 struct CheckpointHandle {
   CheckpointAnswer answer;
 
-  /// Whether there is a plan for every budget.
+  /// True if there is a plan for every budget.
   bool found() const;
   std::string text(std::optional<int> width) const;
   std::string json() const;
   std::string html() const;
-  /// A file that carries the plan out. Throws Error as report::write_checkpoint_python.
+  /// Python code that applies the plan. Throws Error as report::write_checkpoint_python does.
   std::string code() const;
 };
 
 struct ThroughputHandle {
   ThroughputAnswer answer;
 
-  /// Whether some batch fits into every device.
+  /// True if some batch fits into every device.
   bool found() const;
   std::string text(std::optional<int> width) const;
   std::string json() const;
@@ -35,35 +35,36 @@ struct ThroughputHandle {
 struct ParallelHandle {
   ParallelAnswer answer;
 
-  /// Whether a layout fits.
+  /// True if a layout fits.
   bool found() const;
   std::string text(std::optional<int> width) const;
   std::string json() const;
-  /// A file that applies the plan under torchrun. Throws Error as report::write_parallel_python.
+  /// Python code that applies the plan under torchrun. Throws Error as
+  /// report::write_parallel_python does.
   std::string code() const;
 };
 
-/// Without budgets, a curve. Throws Error as Session::plan_checkpoint.
+/// Without budgets, returns a curve. Throws Error as Session::plan_checkpoint does.
 CheckpointHandle plan_checkpoint(Session& session, const SettingTexts& texts,
                                  const std::vector<std::string>& budgets,
                                  const std::vector<std::string>& regions);
 
-/// `budget` may be empty. Throws Error as Session::plan_throughput.
+/// `budget` may be empty. Throws Error as Session::plan_throughput does.
 ThroughputHandle plan_throughput(Session& session, const SettingTexts& texts,
                                  const std::vector<std::string>& devices, const std::string& budget,
                                  const std::vector<std::string>& regions);
 
-/// What the command's options of these names say.
+/// The values of the command's options with these names.
 struct ParallelTexts {
   std::string mesh, layout;
   std::optional<std::int64_t> global_batch;
   std::vector<std::string> blocks;
 };
-/// Throws Error as symprof::plan_parallel.
+/// Throws Error as symprof::plan_parallel does.
 ParallelHandle plan_parallel(Session& session, const SettingTexts& texts,
                              const ParallelTexts& question);
 
-/// What changed in the costs of a step. Both profiles have to outlive it.
+/// The changes in the costs of a step. Both profiles must outlive it.
 struct CostsHandle {
   const ProfileHandle* a = nullptr;
   const ProfileHandle* b = nullptr;

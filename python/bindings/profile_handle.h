@@ -1,4 +1,4 @@
-// A profile, and what it was asked with.
+// A profile and its request.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,10 +17,10 @@
 
 namespace symprof::python {
 
-/// How Python writes a setting: kv_cache=4096.
+/// Formats a setting as in Python: kv_cache=4096.
 std::string spell_as_argument(const SettingRef& setting);
 
-/// "node", "module", "op"; columns by name. Throws Error about the one that is not known.
+/// `by` is "node", "module" or "op"; columns are given by name. Throws Error about an unknown one.
 struct TableRequest {
   std::string by = "node";
   std::optional<int> depth, top;
@@ -29,9 +29,9 @@ struct TableRequest {
   std::optional<int> width;
 };
 
-/// Names of settings and their texts, as session/setting_table.h reads them.
+/// Names and texts of settings, as read by session/setting_table.h.
 using SettingTexts = std::vector<std::pair<std::string, std::string>>;
-/// Throws Error about the first that is none.
+/// Throws Error about the first unknown setting.
 Settings settings_of(const SettingTexts& texts);
 
 report::RowOptions rows_of(const TableRequest& request);
@@ -40,12 +40,12 @@ std::vector<report::Column> columns_of(const TableRequest& request, const Settin
 struct ProfileHandle {
   Profile profile;
   Settings settings;
-  /// Of a program that ran: all of it, and the step that is profiled.
+  /// For a program: its whole recording, and the profiled step.
   std::shared_ptr<const ProgramRecording> program = nullptr;
   ProgramStep step = {};
-  StepMemory program_memory = {};  ///< Where there is always room; calls are the program's.
+  StepMemory program_memory = {};  ///< Without a memory limit; calls are the program's.
 
-  /// Of that step; empty for a model file.
+  /// The range of that step; empty for a model file.
   std::optional<profile::ProgramRange> program_range() const;
 
   std::string table(const TableRequest& request) const;
@@ -53,7 +53,7 @@ struct ProfileHandle {
   std::string csv(const TableRequest& request) const;
   std::string html(const TableRequest& request) const;
   std::string markdown(const TableRequest& request) const;
-  /// What pytorch.org/memory_viz reads.
+  /// A snapshot for pytorch.org/memory_viz.
   std::string memory_snapshot() const;
 };
 

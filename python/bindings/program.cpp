@@ -17,7 +17,7 @@
 namespace symprof::python {
 namespace {
 
-// The package has asked isinstance(…, torch.Tensor).
+// The Python package has checked isinstance(…, torch.Tensor).
 const at::Tensor& tensor_of(nanobind::handle object) { return THPVariable_Unpack(object.ptr()); }
 
 std::vector<at::Tensor> tensors_of(const std::vector<nanobind::object>& objects) {

@@ -23,12 +23,12 @@ namespace symprof::python {
 /// symprof::EagerProgram for torch.Tensor objects.
 class Program {
  public:
-  /// Settings of the device, its allocator and the kernels that it takes; of the others, those that
-  /// a report says. Throws Error.
+  /// Uses the settings of the device, its allocator and its kernels; others only as named in
+  /// reports. Throws Error.
   explicit Program(const SettingTexts& settings);
   ~Program();
 
-  /// Says a setting that a report is to name, once it is known (the optimizer).
+  /// Sets a setting that a report names, once it is known (the optimizer).
   void set(const std::string& setting, const std::string& text);
 
   void set_name(const std::string& name);
@@ -55,36 +55,36 @@ class Program {
 
   std::size_t steps() const;
   const DeviceSpec& device() const { return settings_.step.device; }
-  /// What the allocator holds now, and its peaks since they were reset.
+  /// The allocator's current memory, and its peaks since they were reset.
   StepMemory memory() const;
   void reset_peaks();
-  /// Cached memory goes back to the device.
+  /// Releases cached blocks to the device.
   void empty_cache();
-  /// Calls `tell` before the device gives its first block.
+  /// Calls `tell` before the first block is allocated on the device.
   void before_first_block(const std::function<void()>& tell);
-  /// The allocator's settings are these, and no others.
+  /// Replaces all settings of the allocator.
   void set_allocator(const std::string& settings);
-  /// Bytes of each of cuBLAS's workspaces.
+  /// Sets the bytes of each cuBLAS workspace.
   void set_cublas_workspace(std::int64_t bytes);
   std::int64_t cublas_workspace() const { return settings_.step.device.cublas_workspace_bytes; }
-  /// Refuses what is held at a time beyond so many bytes, as PyTorch's allocator does.
+  /// Limits live memory to `bytes`, as PyTorch's allocator does.
   void limit_memory(std::int64_t bytes);
-  /// A sentence for the report.
+  /// Adds a warning to the report.
   void warn(const std::string& sentence);
-  /// Whether the tensor is on the simulated device, or came from there.
+  /// True if the tensor is on the simulated device, or was copied from it.
   bool has_no_values(nanobind::handle tensor) const;
-  /// Whether an upper bound stands for one of its sizes.
+  /// True if one of its sizes is an upper bound.
   bool has_upper_bound_size(nanobind::handle tensor) const;
-  /// `values`: on the host, of the tensor's dtype and sizes.
+  /// `values` is a host tensor of the tensor's dtype and sizes.
   void give_values(nanobind::handle tensor, nanobind::handle values) const;
-  /// Which line got a stand-in last; empty where none did.
+  /// The last line that read an assumed value; empty if there is none.
   std::string last_stand_in() const;
-  /// Ends the simulation without one.
+  /// Ends the simulation without a profile.
   void close();
-  /// Ends the simulation. The profile is that of step `step`, counted from 1, of the last step that
-  /// ended where none is given, or of all that ran where no step ended; with `between`, that of the
-  /// gradient-free passes before that step. Throws Error where there is no such step.
-  /// `costed`: operators of which `ask` tells the costs.
+  /// Ends the simulation and returns the profile of step `step`, counted from 1; by default of the
+  /// last finished step, or of the whole run if no step finished; with `between`, of the
+  /// gradient-free passes before that step. Throws Error if there is no such step. `costed`:
+  /// operators whose costs `ask` returns.
   ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask,
                        std::optional<std::size_t> step, bool between);
 

@@ -13,7 +13,7 @@
 namespace symprof::python {
 namespace {
 
-/// "aten::foo: cannot be simulated (train.py:12).", and the advice on a line of its own.
+/// "aten::foo: cannot be simulated (train.py:12).", with the advice on a separate line.
 std::string text_of(const Error& error, const std::string& place) {
   std::string text = error.summary(spell_as_argument);
   while (text.ends_with('.')) text.pop_back();
@@ -22,7 +22,7 @@ std::string text_of(const Error& error, const std::string& place) {
   return text + "." + (advice.empty() ? "" : "\n  " + advice);
 }
 
-/// PyTorch's own bindings hand a python_error on as it is, over threads of autograd, too.
+/// PyTorch's bindings propagate a python_error unchanged, also across autograd threads.
 void raise(const Error& error) {
   const std::string text = text_of(error, place_of_program());
   const nanobind::gil_scoped_acquire lock;

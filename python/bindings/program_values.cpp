@@ -22,8 +22,8 @@ class UnrecordedBlock {
   std::unique_ptr<Unrecorded> unrecorded_;
 };
 
-/// `into` becomes a tensor of the values; false where they are not known. (torch's Python library,
-/// which makes Python tensors, is loaded after this one.)
+/// Sets `into` to a tensor of the known values; returns false if they are unknown. (torch's Python
+/// library, which creates Python tensors, is loaded after this one.)
 bool read_known_values(nb::handle tensor, nb::handle into) {
   const auto values = copy_of_known_values(THPVariable_Unpack(tensor.ptr()));
   if (values) THPVariable_Unpack(into.ptr()).set_data(*values);

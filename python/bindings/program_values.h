@@ -1,4 +1,4 @@
-// What Python asks of tensors without storage, and says of them.
+// Python bindings to read and set values of tensors without storage.
 #pragma once
 
 #include <nanobind/nanobind.h>
