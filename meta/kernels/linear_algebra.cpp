@@ -1,4 +1,4 @@
-// Factorisations, least squares and distances (native/LinearAlgebra.cpp, BatchLinearAlgebra.cpp,
+// Factorizations, least squares and distances (native/LinearAlgebra.cpp, BatchLinearAlgebra.cpp,
 // native/Distance.cpp). LAPACK-style results are column-major.
 #include <ATen/ATen.h>
 #include <torch/library.h>

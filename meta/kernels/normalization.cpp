@@ -47,7 +47,7 @@ Three batch_norm_backward(const Tensor&, const Tensor& input, const optional<Ten
 }
 
 // cuDNN keeps statistics for backward only in training, and needs a reserve whose size only
-// cudnnGetBatchNormalizationTrainingExReserveSpaceSize gives; it is empty for a normalisation
+// cudnnGetBatchNormalizationTrainingExReserveSpaceSize gives; it is empty for a normalization
 // without activation.
 std::tuple<Tensor, Tensor, Tensor, Tensor> cudnn_batch_norm(
     const Tensor& input, const Tensor& weight, const optional<Tensor>&, const optional<Tensor>&,
@@ -89,7 +89,7 @@ std::tuple<Tensor, Tensor> batch_norm_update_stats(const Tensor& input, const op
   return {fresh({input.size(1)}, input, dtype), fresh({input.size(1)}, input, dtype)};
 }
 
-// The sizes before the normalised ones, then ones: [B, L, D] over [D] gives [B, L, 1].
+// The sizes before the normalized ones, then ones: [B, L, D] over [D] gives [B, L, 1].
 std::vector<int64_t> statistics_sizes(const Tensor& input, IntArrayRef normalized_shape) {
   const auto normalized = static_cast<int64_t>(normalized_shape.size());
   TORCH_CHECK(normalized > 0 && input.dim() >= normalized &&

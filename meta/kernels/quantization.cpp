@@ -1,4 +1,4 @@
-// Simulated quantisation (native/quantized/FakeQuant*.cpp): the rounded values and, for backward, a
+// Simulated quantization (native/quantized/FakeQuant*.cpp): the rounded values and, for backward, a
 // mask of values in range, one byte per element.
 #include <ATen/ATen.h>
 #include <torch/library.h>

@@ -1,5 +1,5 @@
 // Synchronized batch norm over several processes: each computes its statistics, gathers all of
-// them, and normalises (native/cuda/Normalization.cu, Normalization.cuh). Channels are dimension 1.
+// them, and normalizes (native/cuda/Normalization.cu, Normalization.cuh). Channels are dimension 1.
 #include <ATen/ATen.h>
 #include <torch/library.h>
 
@@ -47,7 +47,7 @@ Tensor normalize(const Tensor& input, const optional<Tensor>&, const optional<Te
   return at::empty_like(input);
 }
 
-// Sums of the gradient, and of its product with the centred input; gradients of weight and bias.
+// Sums of the gradient, and of its product with the centered input; gradients of weight and bias.
 std::tuple<Tensor, Tensor, Tensor, Tensor> backward_sums(const Tensor& grad, const Tensor&,
                                                          const Tensor& mean, const Tensor&,
                                                          const optional<Tensor>& weight,

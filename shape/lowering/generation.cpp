@@ -113,7 +113,7 @@ Tensors random_uniform(OnnxCall& call) {
   return {at::add(at::mul(at::rand(given_shape(call), options), high - low), low)};
 }
 
-/// Draws `sample_size` samples from the unnormalised log-probabilities of each row.
+/// Draws `sample_size` samples from the unnormalized log-probabilities of each row.
 Tensors multinomial(OnnxCall& call) {
   const at::Tensor weights = at::softmax(call.input(0), -1);
   const at::Tensor drawn =

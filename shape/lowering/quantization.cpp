@@ -1,7 +1,7 @@
-// Quantisation to integers and FP8, and products of quantised tensors.
+// Quantization to integers and FP8, and products of quantized tensors.
 //
 // PyTorch has no GPU kernel for most of these: they run as the float operators of its reference
-// modules (torch.ao.nn.quantized.reference): dequantise, product, round, clamp, convert. float32
+// modules (torch.ao.nn.quantized.reference): dequantize, product, round, clamp, convert. float32
 // holds sums of 8-bit products exactly up to 2^24.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -41,7 +41,7 @@ at::Tensor spread(const OnnxCall& call, const at::Tensor& parameter, const at::T
 
 at::Tensor as(const at::Tensor& x, at::ScalarType type) { return to_type(x, type); }
 
-/// The dtype of a quantised result: the zero point's, the attribute's, or uint8.
+/// The dtype of a quantized result: the zero point's, the attribute's, or uint8.
 at::ScalarType quantized_type(const OnnxCall& call, std::size_t zero_point) {
   if (call.has(zero_point)) return call.input(zero_point).scalar_type();
   const std::int64_t type = call.integer("output_dtype", 0);
@@ -70,7 +70,7 @@ Tensors quantize_linear(OnnxCall& call) {
   at::Tensor zero;
   if (call.has(2)) zero = spread(call, call.input(2), x, axis, block);
   const auto saturation = call.integer("saturate", 1) != 0 ? Saturation::on : Saturation::off;
-  // Integer inputs are divided in the scale's dtype: they may be quantised again.
+  // Integer inputs are divided in the scale's dtype: they may be quantized again.
   const at::ScalarType divided =
       at::isFloatingType(x.scalar_type()) ? x.scalar_type() : scale.scalar_type();
   return {quantize(as(x, divided), as(scale, divided), zero, quantized_type(call, 2), saturation)};
@@ -87,7 +87,7 @@ Tensors dequantize_linear(OnnxCall& call) {
              type == 0 ? call.input(1).scalar_type() : dtype_of_attribute(call, type))};
 }
 
-/// Quantises to uint8 with the scale and zero point of the data's range, extended to include 0.
+/// Quantizes to uint8 with the scale and zero point of the data's range, extended to include 0.
 Tensors dynamic_quantize_linear(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const at::Tensor high = at::clamp_min(at::amax(x), 0), low = at::clamp_max(at::amin(x), 0);

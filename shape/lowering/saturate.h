@@ -1,4 +1,4 @@
-// Conversions to quantised and scaled formats: saturation to the target's range and ONNX's rounding
+// Conversions to quantized and scaled formats: saturation to the target's range and ONNX's rounding
 // modes.
 #pragma once
 

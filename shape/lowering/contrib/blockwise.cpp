@@ -1,4 +1,4 @@
-// com.microsoft: weights of 2, 4 or 8 bits with a scale per block. They are dequantised and then
+// com.microsoft: weights of 2, 4 or 8 bits with a scale per block. They are dequantized and then
 // used by PyTorch operators: a product costs as much as a float product.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -83,7 +83,7 @@ at::Tensor readable(const at::Tensor& x) {
   return is_real(x) && is_narrow(x.scalar_type()) ? to_type(x, at::kFloat) : x;
 }
 
-/// Looks up rows of a quantised table and dequantises them. Sub-byte numbers are packed in bytes
+/// Looks up rows of a quantized table and dequantizes them. Sub-byte numbers are packed in bytes
 /// along the last dimension, or have a dtype of their own.
 Tensors gather_blocks(OnnxCall& call) {
   const std::int64_t bits = bits_of(call), block = call.integer("block_size", 128);

@@ -46,7 +46,7 @@ Tensors embed_layer_norm(OnnxCall& call) {
   return {y, token_counts(call, 7), sum};
 }
 
-/// Dequantised rows of a quantised table.
+/// Dequantized rows of a quantized table.
 at::Tensor dequantized_rows(const OnnxCall& call, const at::Tensor& ids,
                             const QuantizedPlaces& places) {
   Tensors operands = call.inputs;

@@ -1,4 +1,4 @@
-// com.microsoft: normalisation, softmax, activation and dropout fused with additions.
+// com.microsoft: normalization, softmax, activation and dropout fused with additions.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 

@@ -1,4 +1,4 @@
-// com.microsoft: matrix products with transposition, activation or quantised operands.
+// com.microsoft: matrix products with transposition, activation or quantized operands.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -69,7 +69,7 @@ Tensors integer_matmul(OnnxCall& call) {
   return {plus_bias(call, at::matmul(a, b), 6)};
 }
 
-/// `x` quantised to uint8 with the scale and zero point of its own range, and dequantised.
+/// `x` quantized to uint8 with the scale and zero point of its own range, and dequantized.
 at::Tensor rounded_to_bytes(const at::Tensor& x) {
   const at::Tensor high = at::clamp_min(at::amax(x), 0), low = at::clamp_max(at::amin(x), 0);
   const at::Tensor scale = at::div(at::sub(high, low), 255);

@@ -1,5 +1,5 @@
-// Quantised operands of com.microsoft. PyTorch has no GPU kernel for most of these operators: they
-// run as float operators between a dequantisation and a quantisation, as in quantization.cpp.
+// Quantized operands of com.microsoft. PyTorch has no GPU kernel for most of these operators: they
+// run as float operators between a dequantization and a quantization, as in quantization.cpp.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -8,7 +8,7 @@
 
 namespace symprof::lowering {
 
-/// The input positions of a quantised operand. The zero point is optional.
+/// The input positions of a quantized operand. The zero point is optional.
 struct QuantizedPlaces {
   std::size_t value, scale, zero_point;
 };

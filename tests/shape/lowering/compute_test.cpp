@@ -185,7 +185,7 @@ TEST_SUITE("onnx_compute") {
               at::upsample_bilinear2d(x, {6, 7}, false)));
   }
 
-  TEST_CASE("operators of optimised transformers") {
+  TEST_CASE("operators of optimized transformers") {
     const auto run = [](const std::string& call, const symprof::lowering::Tensors& inputs) {
       return run_one(
           "g (float[2,4] x, float[4] w) => (float[2,4] y) { y = com.microsoft." + call + " }",

@@ -89,7 +89,7 @@ TEST_SUITE("onnx_narrow") {
     CHECK(bytes == std::vector<std::int64_t>{(count + 1) / 2, 4});
   }
 
-  TEST_CASE("converting the model's dtype leaves quantised numbers unchanged") {
+  TEST_CASE("converting the model's dtype leaves quantized numbers unchanged") {
     Graph graph = trace::parse_onnx_text(R"(<ir_version: 10, opset_import: ["" : 23]>
       g (float4e2m1[8] q, float8e4m3fn[8] r, float[8] x) => (float[8] y) { y = Identity(x) })",
                                          "test");

@@ -67,7 +67,7 @@ void check_same_products(const std::string& plain, const std::string& optimised,
 TEST_SUITE("onnx_microsoft") {
   using namespace symprof;
 
-  TEST_CASE("a model optimised by onnxruntime has the products of the exported model") {
+  TEST_CASE("a model optimized by onnxruntime has the products of the exported model") {
     check_same_products("bert.onnx", "bert_extended.onnx");
     // The product of queries and keys, in both layers.
     constexpr std::int64_t recomputed = layers * 2 * batch * length * length * hidden;
@@ -76,7 +76,7 @@ TEST_SUITE("onnx_microsoft") {
     check_same_products("gpt2.onnx", "gpt2_optimised.onnx", recomputed);
   }
 
-  TEST_CASE("so has a model with weights quantised by onnxruntime") {
+  TEST_CASE("so has a model with weights quantized by onnxruntime") {
     const Totals plain = totals_of("gpt2.onnx", Mode::eval);
     CHECK(totals_of("gpt2_quantised.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
     CHECK(totals_of("gpt2_4_bits.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
