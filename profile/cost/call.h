@@ -1,4 +1,4 @@
-// A call of a recording as the rules of its costs see it.
+// A recorded call as the cost rules see it.
 //
 // Public header.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace symprof::profile {
 
-/// A call as a rule sees it.
+/// A call, with its arguments and outputs, as a rule reads it.
 class Call {
  public:
   Call(const Recording& recording, const CallRecord& record)
@@ -29,7 +29,7 @@ class Call {
   std::int64_t integer(int position, std::size_t index, std::int64_t otherwise) const;
 
   const TensorSpec* spec(const TensorRecord& tensor) const;  ///< Null when undefined.
-  /// False for what is in the host's memory, as numbers that PyTorch wrapped are.
+  /// False if the tensor lies in host memory, as a wrapped Python number does.
   bool lies_on_device(const TensorRecord& tensor) const;
   const Recording& recording() const { return recording_; }
   const CallRecord& record() const { return record_; }

@@ -5,7 +5,7 @@
 namespace symprof::profile {
 namespace {
 
-/// What the table of half precision reads: a line is an image of one row.
+/// The inputs of cuDNN's half-precision table. A 1-D convolution is an image of one row.
 struct Filtered {
   std::int64_t images, channels, height, width, filter_height, filter, stride, stride_down;
 };

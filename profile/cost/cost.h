@@ -1,4 +1,4 @@
-// What one call costs, and how far that can be trusted.
+// The cost of one call, and the confidence of that estimate.
 //
 // Public header.
 #pragma once
@@ -7,12 +7,12 @@
 
 namespace symprof {
 
-/// How far a figure can be trusted.
+/// Confidence of a figure.
 enum class Confidence : std::uint8_t {
   exact,       ///< Counted from shapes by a rule that equals PyTorch's own formula.
   modelled,    ///< A documented approximation.
   free,        ///< Views and metadata: costs nothing.
-  unmodelled,  ///< No rule: counted in the coverage, in no sum.
+  unmodelled,  ///< No rule: counted in the coverage, excluded from totals.
 };
 
 /// Cost of one call. A multiply-add is 2 FLOPs.
@@ -22,7 +22,7 @@ struct Cost {
   std::int64_t bytes_read = 0;
   std::int64_t bytes_written = 0;
   Confidence confidence = Confidence::unmodelled;
-  std::int64_t transfer_bytes = 0;  ///< Between the memories of device and host, either way.
+  std::int64_t transfer_bytes = 0;  ///< Copied between host and device memory, both directions.
 };
 
 }  // namespace symprof
@@ -44,7 +44,7 @@ constexpr int certainty(Confidence confidence) {
   return 0;
 }
 
-/// The less certain of two.
+/// The less certain of two confidences.
 constexpr Confidence least_certain(Confidence a, Confidence b) {
   return certainty(a) < certainty(b) ? a : b;
 }

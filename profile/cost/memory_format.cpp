@@ -20,7 +20,7 @@ bool is_channels_last(const TensorSpec& tensor) {
   if (rank != 4 && rank != 5) return false;
   std::int64_t wanted = 1;
   for (std::size_t place = 0; place < rank; ++place) {
-    // Channels, then from the last dimension to the first after them, then the batch.
+    // From the fastest dimension: channels, spatial dimensions from last to first, batch.
     const std::size_t i = place == 0 ? 1 : place == rank - 1 ? 0 : rank - place;
     if (tensor.sizes[i] == 1) continue;
     if (tensor.strides[i] != wanted) return false;

@@ -1,4 +1,4 @@
-// What a multiprocessor of a GPU has room for.
+// Limits of a GPU's streaming multiprocessor.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Activation functions, dropout and their gradients, each one fused kernel. A kernel with a
-// transcendental function counts one operation for each element, forward and backward, as the
-// flop counters that include element-wise work do; a short polynomial counts its operations.
+// transcendental function counts one operation per element, forward and backward, like flop
+// counters that include element-wise work; a short polynomial counts its operations.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

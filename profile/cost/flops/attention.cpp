@@ -1,7 +1,7 @@
 // Fused attention. The counts are sdpa_flop_count and sdpa_backward_flop_count of
 // torch/utils/flop_counter.py: the matrix products only (the softmax between them is O(S·T) against
 // O(S·T·E)), no discount for a causal mask, heads of the query when keys and values have fewer.
-// PyTorch's counter knows no CPU kernel; the same formulas hold there.
+// PyTorch's counter does not cover the CPU kernels; the same formulas are used for them.
 #include <vector>
 
 #include "profile/cost/flops/families.h"
@@ -22,7 +22,7 @@ struct Attention {
   Count backward() const { return 2 * scores * (3 * key_width + 2 * value_width); }
 };
 
-/// Where batch, heads and sequence lie in a 4-D argument.
+/// Order of batch, heads and sequence in a 4-D argument.
 enum class Layout { batch_heads_sequence, batch_sequence_heads };
 
 std::optional<Attention> attention(const TensorSpec* query, const TensorSpec* key,
@@ -45,8 +45,8 @@ std::vector<std::int64_t> integers_at(const Call& call, int position) {
   return integers;
 }
 
-/// Sequences packed into one, query [total, H, E], where the values of their offsets are known:
-/// those of arguments `offsets` and the next.
+/// Query-key pairs of packed sequences (query [total, H, E]) whose offsets have known values:
+/// arguments `offsets` and `offsets + 1`.
 std::optional<Count> known_pairs(const Call& call, int offsets, std::int64_t sequences) {
   const std::vector<std::int64_t> queries = integers_at(call, offsets),
                                   keys = integers_at(call, offsets + 1);
@@ -58,8 +58,8 @@ std::optional<Count> known_pairs(const Call& call, int offsets, std::int64_t seq
   return pairs;
 }
 
-/// Where they are not known each sequence counts with the longest length, as PyTorch does for fake
-/// tensors.
+/// Sizes of packed attention. If the offsets are unknown, each sequence counts with the maximum
+/// length, as PyTorch does for fake tensors.
 std::optional<Attention> packed(const Call& call, int first, int offsets, int longest) {
   const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
   const TensorSpec* starts = call.input_at(offsets);
@@ -95,9 +95,9 @@ Estimate sdpa_backward(const Call& call) {
                                        Layout::batch_heads_sequence));
 }
 
-/// The kernels below _scaled_dot_product_* take [B, S, H, E]. PyTorch's counter reads that as
-/// [B, H, S, E]; this is the count with the real layout. `first` is the query's argument, `offsets`
-/// that of the packed sequences' offsets, `longest` that of the two longest lengths.
+/// The kernels below _scaled_dot_product_* take [B, S, H, E]. PyTorch's counter reads them as [B,
+/// H, S, E]; this count uses the real layout. Argument positions: `first` of the query, `offsets`
+/// of the packed sequences' offsets, `longest` of the two maximum lengths.
 std::optional<Attention> kernel_products(const Call& call, int first, int offsets, int longest,
                                          Layout layout = Layout::batch_sequence_heads) {
   const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
@@ -122,8 +122,8 @@ Estimate efficient_backward(const Call& call) {
   return backward_cost(call, kernel_products(call, 1, 6, 8));
 }
 
-/// FlexAttention's compiled kernels compute the blocks of scores that the block mask keeps:
-/// argument `scores` has their elements.
+/// FlexAttention's compiled kernels compute only the score blocks that the block mask keeps;
+/// argument `scores` has the number of their elements.
 std::optional<Attention> of_kept_blocks(const Call& call, int first, int scores) {
   const TensorSpec *query = call.input_at(first), *value = call.input_at(first + 2);
   if (!query || !value || query->sizes.size() != 4 || value->sizes.size() != 4) return std::nullopt;
@@ -171,12 +171,12 @@ constexpr Rule attention_rows[] = {
     {"aten::_efficient_attention_backward", efficient_backward},
     {"symprof::flex_attention", flex},
     {"symprof::flex_attention_backward", flex_backward},
-    // As a file has them: torch/nn/attention/varlen.py.
+    // Custom operators as they appear in exported files: torch/nn/attention/varlen.py.
     {"torch_attn::_varlen_attn", flash},
     {"torch_attn::_varlen_attn_out", flash_in_place},
     {"torch_attn::_varlen_attn_backward", flash_backward},
     {"aten::_fused_sdp_choice", touches_nothing, Confidence::free},
-    // A scale for each element of the query, and a bias for each of query, key and value.
+    // A scale per query element, and a bias per element of query, key and value.
     {"aten::_transform_bias_rescale_qkv", per_output<4>},
 };
 

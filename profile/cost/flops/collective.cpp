@@ -1,5 +1,5 @@
-// Collectives, and the copies that FSDP2 makes around them. Their one integer has the bytes that a
-// rank reads and writes in its own memory; what goes over the links is in Recording::rank.
+// Collectives, and FSDP2's copies around them. Their one integer argument has the bytes that a rank
+// reads and writes in local memory; bytes on the links are in Recording::rank.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -13,7 +13,7 @@ Estimate copies(const Call& call) {
   return cost;
 }
 
-/// What a rank reads and writes in its own memory, at least.
+/// Lower bound of the bytes that a rank reads and writes in local memory.
 Estimate copies_tensor(const Call& call) {
   Cost cost;
   if (const TensorSpec* input = call.input(0)) cost.bytes_read = input->bytes();

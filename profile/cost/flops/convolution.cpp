@@ -1,6 +1,6 @@
-// Convolutions. Every element of the weight meets, for each image, every position of the output
-// (of the input, when transposed): 2 · batch · positions · weight elements. That is conv_flop_count
-// of torch/utils/flop_counter.py; the bias is left out there and here.
+// Convolutions. For each image, every weight element is multiplied at every position of the output
+// (of the input, when transposed): 2 · batch · positions · weight elements. This is conv_flop_count
+// of torch/utils/flop_counter.py; both omit the bias.
 //
 // input [N, C_in, ...], weight [C_out, C_in / groups, ...], transposed [C_in, C_out / groups, ...].
 #include "profile/cost/flops/families.h"
@@ -9,10 +9,10 @@
 namespace symprof::profile {
 namespace {
 
-/// `positions` is the tensor whose spatial dimensions the filter visits.
+/// `positions`: the tensor over whose spatial dimensions the filter slides.
 std::optional<Count> products(const TensorSpec* positions, const TensorSpec* weight) {
   if (!positions || !weight || weight->sizes.size() < 2) return std::nullopt;
-  // Without a batch dimension there is one dimension less than the weight has.
+  // An unbatched input has one dimension fewer than the weight.
   const std::size_t spatial = weight->sizes.size() - 2;
   if (positions->sizes.size() < spatial + 1) return std::nullopt;
   Count count = 2 * elements(*weight);
@@ -37,8 +37,8 @@ Estimate plain(const Call& call) { return forward(call, call.output(0)); }
 Estimate transposed(const Call& call) { return forward(call, call.input_at(0)); }
 
 /// (grad_output, input, weight, ...). The gradients of input and weight take as many products as
-/// the forward. PyTorch's own formula takes the channels of the weight's gradient for whole instead
-/// of C_in / groups; this is the count with groups.
+/// the forward. PyTorch's formula uses C_in channels for the weight gradient instead of C_in /
+/// groups; this count respects groups.
 Estimate backward(const Call& call, int transposed_at, int output_mask_at) {
   const bool transposed = call.integer(transposed_at, 0, 0) != 0;
   const TensorSpec* positions = transposed ? call.input_at(1) : call.input_at(0);

@@ -1,12 +1,12 @@
-// Copies, joins and factories: no arithmetic, exact bytes. `contiguous` and `reshape` never arrive
-// here as such: they are a view or a clone by then.
+// Copies, concatenations and factories: no arithmetic, exact bytes. `contiguous` and `reshape`
+// never appear here: they are decomposed into a view or a clone.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
 namespace symprof::profile {
 namespace {
 
-/// A copy whose source and target may lie in different memories.
+/// A copy, possibly between host and device memory.
 Estimate copies(const Call& call, Estimate estimate) {
   if (!estimate || call.record().inputs.empty() || call.record().outputs.empty()) return estimate;
   const TensorRecord& made = call.record().outputs.front();
@@ -20,7 +20,8 @@ Estimate copies(const Call& call, Estimate estimate) {
 Estimate converts(const Call& call) { return copies(call, moves(call)); }
 Estimate copies_into(const Call& call) { return copies(call, overwrites<0>(call)); }
 
-/// The gradient of a view: zeros of the whole, then the gradient written into its part.
+/// The gradient of a view: zeros of the base's size, then the gradient written into the viewed
+/// part.
 Estimate view_backward(const Call& call) {
   const TensorSpec* gradient = call.input_at(0);
   if (!gradient) return std::nullopt;

@@ -1,5 +1,5 @@
-// torchvision's operators (torchvision/csrc/ops/cuda/). An element that is read between four others
-// takes a multiply-add for each, as grid_sampler's.
+// torchvision's operators (torchvision/csrc/ops/cuda/). A bilinear sample takes a multiply-add per
+// neighbor (four), as in grid_sampler.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -8,8 +8,8 @@ namespace {
 
 constexpr std::int64_t flops_each_sample = 8;
 
-/// Each bin is the mean of ratio · ratio samples. Without a ratio the regions' sizes, which are
-/// data, decide.
+/// Each bin is the mean of ratio · ratio samples. Without a ratio the number depends on region
+/// sizes, which are data.
 Estimate align(const Call& call, const TensorSpec* bins, std::int64_t ratio) {
   if (!bins || ratio < 1) return std::nullopt;
   return streaming(call, {.other = flops_each_sample * elements(*bins) * ratio * ratio});
@@ -26,7 +26,7 @@ Estimate ps_roi_align_backward(const Call& call) {
   return align(call, call.input_at(0), call.integer(6, 0, 0));
 }
 
-/// Each pair of n boxes: the intersection of two (7), both areas and its share of them (6).
+/// For each pair of n boxes: the intersection (7 FLOPs), both areas and the IoU (6).
 Estimate nms(const Call& call) {
   const TensorSpec* boxes = call.input_at(0);
   if (!boxes || boxes->sizes.empty()) return std::nullopt;
@@ -36,7 +36,7 @@ Estimate nms(const Call& call) {
   return streaming(call, {.other = Count(pairs) * flops_each_pair});
 }
 
-/// A deformable convolution: input [N, C, H, W], weight [M, C / groups, height, width] at `output`
+/// A deformable convolution: input [N, C, H, W], weight [M, C / groups, height, width], `output`
 /// [N, M, windows]. Columns are sampled, then multiplied.
 struct Deformed {
   Count product, samples;
@@ -59,8 +59,8 @@ Estimate deform_conv2d(const Call& call) {
   return streaming(call, {.product = work->product, .other = flops_each_sample * work->samples});
 }
 
-/// (grad, input, weight, offset, mask, bias, …): the columns' gradient, which goes to the input,
-/// the offsets and the mask, and the weight's, for which the columns are sampled again.
+/// (grad, input, weight, offset, mask, bias, …): the column gradient, propagated to input, offsets
+/// and mask, and the weight gradient, for which columns are sampled again.
 Estimate deform_conv2d_backward(const Call& call) {
   const auto work = deformed(call.input_at(1), call.input_at(2), call.input_at(0));
   if (!work) return std::nullopt;

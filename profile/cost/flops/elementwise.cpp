@@ -1,8 +1,7 @@
 // Point-wise arithmetic: a number of operations for each element of the result. Comparisons, logic
 // and integer arithmetic count like floating-point ones; the scaling of `alpha` in add and sub is
-// not counted (kernels fold it into the multiply-add). What the hardware does in one instruction or
-// one short polynomial, a transcendental function, counts as one: a model, where a sum of two
-// tensors is a definition.
+// not counted (kernels fold it into the multiply-add). A transcendental function (one instruction
+// or a short polynomial) counts as one operation and is `modelled`; a sum of two tensors is exact.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -56,7 +55,7 @@ constexpr Rule elementwise_rows[] = {
     {"aten::frexp", per_output<1>, modelled},
     {"aten::nextafter", per_output<1>, modelled},
     {"aten::heaviside", per_output<1>},
-    // Comparison and selection. Selecting moves elements and computes nothing.
+    // Comparison and selection. Selection moves elements without arithmetic.
     {"aten::eq", per_output<1>},
     {"aten::ne", per_output<1>},
     {"aten::lt", per_output<1>},

@@ -1,4 +1,4 @@
-// Embeddings: the rows that indices name, and their gradients.
+// Embeddings: row look-ups by index, and their gradients.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -25,7 +25,7 @@ Estimate embedding_dense_backward(const Call& call) {
 }
 
 /// embedding_bag's backward(grad, indices, ..., mode, ...): each index adds its bag's gradient to a
-/// row; of the maxima (mode 2), each element goes to one row.
+/// row; for max (mode 2), each element is added to one row.
 template <int mode_position>
 Estimate embedding_bag_backward(const Call& call) {
   constexpr int max_mode = 2;

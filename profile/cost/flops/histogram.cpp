@@ -1,4 +1,4 @@
-// How many elements lie in each bin: an operation for each element.
+// Histograms: one operation per element.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,5 +1,5 @@
-// Look-ups and scatters: only the rows that an index names are touched, each as often as it is
-// named. Which indices repeat is a matter of values, so repeated rows count again.
+// Gathers and scatters: only indexed rows are touched, once per index. Repeated indices depend on
+// values, so repeated rows count again.
 #include <algorithm>
 
 #include "profile/cost/flops/families.h"
@@ -10,8 +10,9 @@ namespace {
 
 enum class Scatter { replaces, adds };
 
-/// `touched` elements of argument 0 are written (read first when adding), from the tensors given
-/// with it. An in-place call touches those alone; otherwise all of it is copied first.
+/// `touched` elements of argument 0 are written (and first read, when adding) from the other tensor
+/// arguments. An in-place call touches only those elements; an out-of-place call first copies all
+/// of argument 0.
 Cost scatter(const Call& call, const TensorSpec& self, Count touched, Scatter how) {
   const Count bytes = touched * element_bytes(self.dtype);
   const bool in_place = call.op().ends_with('_');
@@ -22,8 +23,8 @@ Cost scatter(const Call& call, const TensorSpec& self, Count touched, Scatter ho
   return cost({.other = adds ? touched : Count(0)}, read, copied + bytes);
 }
 
-/// scatter(self, dim, index, ...), index_add(self, dim, index, source): `from` has one element for
-/// each element touched.
+/// scatter(self, dim, index, ...), index_add(self, dim, index, source): `from`: the argument with
+/// one element per element touched.
 template <Scatter how, int from>
 Estimate scatters(const Call& call) {
   const TensorSpec *self = call.input_at(0), *source = call.input_at(from);
@@ -31,8 +32,8 @@ Estimate scatters(const Call& call) {
   return scatter(call, *self, elements(*source), how);
 }
 
-/// index_put(self, indices, values, accumulate): values are broadcast, so the indices may name
-/// more elements than there are values.
+/// index_put(self, indices, values, accumulate): values are broadcast, so there may be more indexed
+/// elements than values.
 Estimate index_put(const Call& call) {
   const TensorSpec *self = call.input_at(0), *values = call.input_at(2);
   if (!self || !values) return std::nullopt;
@@ -45,7 +46,7 @@ Estimate index_put(const Call& call) {
   return scatter(call, *self, touched, call.integer(3, 0, 0) ? Scatter::adds : Scatter::replaces);
 }
 
-/// index_fill(self, dim, index, value): the rows of `dim` that the index names.
+/// index_fill(self, dim, index, value): writes the indexed rows of `dim`.
 Estimate index_fill(const Call& call) {
   const TensorSpec *self = call.input_at(0), *index = call.input_at(2);
   if (!self || !index || self->sizes.empty()) return std::nullopt;

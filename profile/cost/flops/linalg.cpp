@@ -1,6 +1,6 @@
 // Dense linear algebra, Fourier transforms and distances: the leading term of the usual algorithm.
-// Factors from Golub and Van Loan, Matrix Computations (4th edition); an FFT of n points is taken
-// for 5 n log2 n.
+// Factors from Golub and Van Loan, Matrix Computations (4th edition); an FFT of n points counts 5 n
+// log2 n.
 #include <algorithm>
 
 #include "profile/cost/flops/families.h"
@@ -40,7 +40,7 @@ Estimate solve(const Call& call) {
 Estimate fft(const Call& call) {
   const TensorSpec *in = call.input_at(0), *out = call.output(0);
   if (!in || !out) return std::nullopt;
-  // A real side has all points, the other half of them: the longer one counts.
+  // The real tensor has all points, the complex one half of them: use the larger one.
   const TensorSpec& whole = elements(*in) < elements(*out) ? *out : *in;
   const auto rank = static_cast<std::int64_t>(whole.sizes.size());
   Count points = 1;
@@ -53,7 +53,7 @@ Estimate fft(const Call& call) {
   return streaming(call, {.other = 5 * rounds * elements(whole)});
 }
 
-/// x1 [..., P, M], x2 [..., R, M]: a difference, a power and a sum for each pair and dimension.
+/// x1 [..., P, M], x2 [..., R, M]: a difference, a power and a sum per pair and dimension.
 Estimate distances(const Call& call) {
   const TensorSpec *points = call.input_at(0), *out = call.output(0);
   if (!points || !out || points->sizes.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Losses: the operations of the formula for each element, its reduction included.
+// Losses: the formula's operations per element, including the reduction.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -15,8 +15,8 @@ Estimate nll_loss(const Call& call) {
               written_bytes(call));
 }
 
-/// nll_loss_backward(grad_output, self, target, ...): zeros, then one element for each target. Self
-/// gives its shape only.
+/// nll_loss_backward(grad_output, self, target, ...): zeros, then one element per target. Only the
+/// shape of `self` is used.
 Estimate nll_loss_backward(const Call& call) {
   const TensorSpec *self = call.input_at(1), *target = call.input_at(2);
   if (!self || !target) return std::nullopt;
@@ -25,9 +25,8 @@ Estimate nll_loss_backward(const Call& call) {
               written_bytes(call) + picked * element_bytes(self->dtype));
 }
 
-// LossCTC.cu adds three log-probabilities for each state of a path at each step, and what the step
-// itself gives: two maxima, three exponentials with their subtractions, two sums, a logarithm, two
-// additions.
+// LossCTC.cu, per state and time step, adds three log-probabilities and the step's own: two maxima,
+// three exponentials with subtractions, two sums, a logarithm, two additions.
 constexpr Count operations_of_state = 13;
 
 /// _ctc_loss(log_probs, targets, ...): the loss, and log_alpha [N, T, 2 S + 1].
@@ -38,8 +37,8 @@ Estimate ctc_loss(const Call& call) {
 }
 
 /// _ctc_loss_backward(grad, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood,
-/// log_alpha, ...): log_beta, its sum with log_alpha over the states of a class (5 operations
-/// each), and for each log-probability exp(lp) - exp(...), with the gradient of its loss (5).
+/// log_alpha, ...): log_beta, its log-sum with log_alpha over the states of a class (5 operations
+/// each), and per log-probability exp(lp) - exp(...), times the loss gradient (5).
 Estimate ctc_loss_backward(const Call& call) {
   const TensorSpec *log_probs = call.input_at(1), *log_alpha = call.input_at(6);
   if (!log_probs || !log_alpha) return std::nullopt;
@@ -47,8 +46,8 @@ Estimate ctc_loss_backward(const Call& call) {
       call, {.other = (operations_of_state + 5) * elements(*log_alpha) + 5 * elements(*log_probs)});
 }
 
-/// (input [N, F], linear_weight [V, F], …, of the input, of the weight, …): the logits, and a
-/// product for each of these gradients.
+/// (input [N, F], linear_weight [V, F], …, gradient of the input, of the weight, …): the logits,
+/// and one product per requested gradient.
 Estimate linear_cross_entropy(const Call& call) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1);
   if (!input || !weight || weight->sizes.empty()) return std::nullopt;

@@ -1,4 +1,4 @@
-// Places where a mask is true.
+// Masked selection: positions where a mask is true.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,5 +1,5 @@
 // Matrix products. The counts are those of torch/utils/flop_counter.py (mm_flop, bmm_flop):
-// 2·M·N·K, the added matrix and the scales left out. Products that PyTorch's counter does not know
+// 2·M·N·K, without the added matrix and the scales. Products that PyTorch's counter does not cover
 // (mv, dot, addbmm, grouped) follow the same convention.
 #include <algorithm>
 #include <vector>
@@ -10,7 +10,7 @@
 namespace symprof::profile {
 namespace {
 
-/// [..., M, K] · [..., K, N]: every element of `left` meets N columns.
+/// [..., M, K] · [..., K, N]: every element of `left` is multiplied with N columns.
 Estimate matrix_product(const Call& call, const TensorSpec* left, const TensorSpec* right) {
   if (!left || !right || left->sizes.empty() || right->sizes.size() < 2) return std::nullopt;
   return streaming(call, {.product = 2 * elements(*left) * right->sizes.back()});
@@ -24,9 +24,9 @@ Estimate addmm(const Call& call) {
   return matrix_product(call, call.input_at(1), call.input_at(2));
 }
 
-/// self [M, K] or [G, M, K], mat2 [K, N] or [G, K, N], groups marked by offsets on the dimension
-/// that one of them lacks: self and mat2 both 2-D split K, 2-D by 3-D splits M, 3-D by 2-D splits
-/// N. In each form the groups cover the split dimension once.
+/// self [M, K] or [G, M, K], mat2 [K, N] or [G, K, N], groups delimited by offsets along one
+/// dimension: 2-D by 2-D splits K, 2-D by 3-D splits M, 3-D by 2-D splits N. In each form the
+/// groups cover the split dimension once.
 Estimate grouped_mm(const Call& call) {
   const TensorSpec *left = call.input_at(0), *right = call.input_at(1);
   if (!left || !right || left->sizes.size() < 2 || right->sizes.size() < 2) return std::nullopt;
@@ -37,15 +37,15 @@ Estimate grouped_mm(const Call& call) {
   return matrix_product(call, left, right);
 }
 
-/// self [..., K] with a weight that is packed or has fewer bits: the result tells its columns.
+/// self [..., K] with a packed or quantized weight: its number of columns comes from the result.
 Estimate packed_weight(const Call& call) {
   const TensorSpec *self = call.input_at(0), *out = call.output(0);
   if (!self || !out || out->sizes.empty()) return std::nullopt;
   return streaming(call, {.product = 2 * elements(*self) * out->sizes.back()});
 }
 
-/// Two of four elements are kept, and only they are multiplied: `kept` [M, K / 2] and a dense
-/// [K, N].
+/// 2:4 sparsity: only the two kept elements of four are multiplied. `kept` [M, K / 2], `dense` [K,
+/// N].
 Estimate half_of_product(const Call& call, const TensorSpec* kept, const TensorSpec* dense) {
   if (!kept || !dense || dense->sizes.size() < 2) return std::nullopt;
   return streaming(call, {.product = 2 * elements(*kept) * dense->sizes.back()});
@@ -72,8 +72,8 @@ Estimate cusparselt_mm(const Call& call) {
   return streaming(call, {.product = elements(*out) * dense->sizes[0]});
 }
 
-/// i1, i2 and i3 with dimensions put between, (…, expand1, expand2, expand3, sumdim): i1 · i2,
-/// summed over what i3 has not, · i3, summed (native/Linear.cpp, _trilinear).
+/// i1, i2 and i3, unsqueezed (…, expand1, expand2, expand3, sumdim): i1 · i2, summed over the
+/// dimensions that i3 lacks, · i3, summed (native/Linear.cpp, _trilinear).
 class Trilinear {
  public:
   explicit Trilinear(const Call& call) : call_(call) {
@@ -139,7 +139,7 @@ Estimate experts_backward(const Call& call) {
   return streaming(call, {.product = 2 * of_one});
 }
 
-/// Every element of `matrix` [M, K] meets one of the vector.
+/// Every element of `matrix` [M, K] is multiplied with one vector element.
 Estimate two_per_element(const Call& call, const TensorSpec* matrix) {
   if (!matrix) return std::nullopt;
   return streaming(call, {.product = 2 * elements(*matrix)});
@@ -156,7 +156,7 @@ Estimate linear(const Call& call) {
   return streaming(call, {.product = 2 * elements(*input) * rows});
 }
 
-/// (self, grad_output, weight, output_mask): one product for each of the two gradients asked for.
+/// (self, grad_output, weight, output_mask): one product for each requested gradient of the two.
 Estimate linear_backward(const Call& call) {
   const TensorSpec *self = call.input_at(0), *weight = call.input_at(2);
   if (!self || !weight || weight->sizes.empty()) return std::nullopt;

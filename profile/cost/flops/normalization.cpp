@@ -1,7 +1,7 @@
-// Normalisation layers. For each element: the mean, the variance (a difference and a
-// multiply-add counted with it), the normalization, and with an affine weight the scale: 5, else 4,
-// the factors of the flop counters that go back to fvcore (norm_flop_counter). Backward counts the
-// same. With stored statistics only a scale and a shift are left: 2, or 1 without a weight.
+// Normalization layers. For each element: the mean, the variance (a difference and a multiply-add
+// counted with it), the normalization, and with an affine weight the scale: 5, else 4, the factors
+// of fvcore (norm_flop_counter). Backward counts the same. With stored statistics only a scale and
+// a shift remain: 2, or 1 without a weight.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -77,7 +77,7 @@ constexpr Rule normalization_rows[] = {
     {"aten::batch_norm_backward", normalization<2, 1>, modelled},
     {"aten::cudnn_batch_norm_backward", normalization<2, 0>, modelled},
     {"aten::miopen_batch_norm_backward", normalization<2, 0>, modelled},
-    // The steps of synchronised batch norm: statistics, then scale and shift.
+    // The steps of synchronized batch norm: statistics, then scale and shift.
     {"aten::batch_norm_stats", per_input<3>, modelled},
     {"aten::batch_norm_update_stats", per_input<3>, modelled},
     {"aten::batch_norm_elemt", per_output<2>, modelled},

@@ -1,5 +1,5 @@
-// Optimizer steps: operations on lists of tensors (`_foreach_*`), which count for each element of
-// the first list what the plain operator counts, and the fused kernels of torch/optim.
+// Optimizer steps: operations on lists of tensors (`_foreach_*`), which count per element of the
+// first list what the plain operator counts, and the fused kernels of torch/optim.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -50,7 +50,7 @@ Estimate list_of_products(const Call& call) {
 }
 
 /// (parameters, gradients, first moments, second moments, largest second moments, steps, ...),
-/// updated in place but for the gradients. Weight decay 2, first moment 3, second moment 4, bias
+/// updated in place except the gradients. Weight decay 2, first moment 3, second moment 4, bias
 /// correction, root and epsilon 3, step 3; the largest second moment 1 more.
 Estimate fused_adam(const Call& call) {
   const Count each_once = list_elements(call, 0);

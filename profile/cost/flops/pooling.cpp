@@ -5,8 +5,8 @@
 namespace symprof::profile {
 namespace {
 
-/// Elements of a window of `dims` dimensions whose sizes are argument `position`; one size stands
-/// for all.
+/// Elements of a window of `dims` dimensions whose sizes are argument `position`; a single size is
+/// used for every dimension.
 Count window(const Call& call, int position, int dims) {
   const std::int64_t first = call.integer(position, 0, 1);
   Count size = first;
@@ -37,7 +37,7 @@ constexpr Rule pooling_rows[] = {
     {"aten::max_pool1d", pool<1>, modelled},
     {"aten::max_pool2d", pool<2>, modelled},
     {"aten::max_pool3d", pool<3>, modelled},
-    // Each gradient is added to the one element that was the largest.
+    // Each gradient is added to the element that was the maximum.
     {"aten::max_pool2d_with_indices_backward", per_input<1>, modelled},
     {"aten::max_pool3d_with_indices_backward", per_input<1>, modelled},
     {"aten::avg_pool1d", pool<1>, modelled},

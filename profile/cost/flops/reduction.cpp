@@ -1,5 +1,5 @@
-// Reductions: one operation for each element that goes in. Norms square first, variances
-// take the mean first (a pass of sums, then a difference, a square and a sum for each element).
+// Reductions: one operation per input element. Norms square first, variances first compute the mean
+// (a pass of sums, then a difference, a square and a sum for each element).
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,6 +1,6 @@
-// Interpolation, grid sampling and padding: a multiply-add (2 FLOPs) for each source element that a
-// result mixes: 2 linear, 4 bilinear, 8 trilinear, 16 bicubic, 36 Lanczos. Nearest neighbours and
-// padding move elements; their gradients add them up.
+// Interpolation, grid sampling and padding: a multiply-add (2 FLOPs) per source element of each
+// result: 2 linear, 4 bilinear, 8 trilinear, 16 bicubic, 36 Lanczos. Nearest-neighbor sampling and
+// padding move elements; their gradients sum them.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,5 +1,5 @@
-// Recurrent layers and cells. Each weight matrix meets every step of every sequence once, whatever
-// the layer and direction; gates and biases are point-wise.
+// Recurrent layers and cells. Each weight matrix is multiplied once per step and sequence, for
+// every layer and direction; gates and biases are point-wise.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 
@@ -25,7 +25,8 @@ Count matrix_elements(const Call& call, int position) {
   return count;
 }
 
-constexpr int weight_buffer = 3;  // Holds the weights of the list: one of the two is read.
+constexpr int weight_buffer =
+    3;  // Holds the same weights as the list: only one of the two is read.
 
 /// _cudnn_rnn(input, weight[], weight_stride0, weight_buf, hx, ...)
 Estimate cudnn_rnn(const Call& call) {
@@ -35,8 +36,8 @@ Estimate cudnn_rnn(const Call& call) {
               written_bytes(call));
 }
 
-/// _cudnn_rnn_backward(input, weight[], ..., output_mask at 21): the data gradients take as many
-/// products as the forward, the weights' gradients, when asked for, as many again.
+/// _cudnn_rnn_backward(input, weight[], ..., output_mask at 21): data gradients take as many
+/// products as the forward pass; weight gradients, if requested, as many again.
 Estimate cudnn_rnn_backward(const Call& call) {
   const std::optional<Count> count = steps(call.input_at(0));
   if (!count) return std::nullopt;
@@ -49,7 +50,7 @@ constexpr Rule rnn_rows[] = {
     {"aten::_cudnn_rnn", cudnn_rnn, modelled},
     {"aten::_cudnn_rnn_backward", cudnn_rnn_backward, modelled},
     {"aten::_cudnn_rnn_flatten_weight", moves},
-    // For each element of the four (three) gates: two sums and a non-linearity; then the state.
+    // Per element of the four (three) gates: two sums and a nonlinearity; then the state.
     {"aten::_thnn_fused_lstm_cell", per_input<4>, modelled},
     {"aten::_thnn_fused_lstm_cell_backward_impl", per_output<4>, modelled},
     {"aten::_thnn_fused_gru_cell", per_input<4>, modelled},

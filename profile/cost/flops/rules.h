@@ -1,4 +1,4 @@
-// The contract of a rule that counts FLOPs and bytes: what it answers for a call.
+// The contract of a rule that counts the FLOPs and bytes of a call.
 //
 // Public header.
 #pragma once
@@ -12,15 +12,15 @@
 
 namespace symprof::profile {
 
-/// What a rule answers: the cost without its confidence (the rule's row has that), or nothing when
-/// the call has a form that the rule does not cover; such a call is reported as unmodelled.
+/// The result of a rule: the cost without its confidence (which is in the rule's row), or nullopt
+/// if the rule does not cover this form of the call, which is then reported as unmodelled.
 using Estimate = std::optional<Cost>;
 
-/// A short name, for the tables of rules.
+/// Short name for the rule tables.
 constexpr Confidence modelled = Confidence::modelled;
 
-/// One operator: its name below autograd ("aten::addmm", any overload) and its cost. The in-place
-/// variant ("aten::add_") shares the row of the plain one unless it has its own.
+/// A rule of one operator: its name below autograd ("aten::addmm", any overload) and its cost. The
+/// in-place variant ("aten::add_") shares the row of the plain one unless it has its own.
 struct Rule {
   std::string_view op;
   Estimate (*estimate)(const Call&);

@@ -1,5 +1,4 @@
-// Sums and extrema of what comes before: an operation for each element, three where exponentials
-// are summed.
+// Scans (cumulative sums and extrema): one operation per element, three for log-sum-exp.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,4 +1,4 @@
-// Elements that are looked for in others.
+// Searches: searchsorted, bucketize, isin.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

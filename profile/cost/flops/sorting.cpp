@@ -1,4 +1,4 @@
-// Sorting, and places in an order.
+// Sorting, top-k and order statistics.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -1,5 +1,5 @@
-// The default cost of a call: what it reads, it reads once; what it makes, it writes once. Rules
-// add their FLOPs to that, and override the bytes where a kernel touches less (gathers, fills).
+// The default cost of a call: every input is read once and every output written once. Rules add
+// their FLOPs, and override the bytes where a kernel touches fewer (gathers, fills).
 //
 // Public header.
 #pragma once
@@ -19,13 +19,13 @@ struct Flops {
 
 /// Number of elements: the product of the sizes, checked for overflow.
 Count elements(const TensorSpec& tensor);
-/// Elements that exist: an expanded dimension (stride 0) has one.
+/// Elements in memory: an expanded dimension (stride 0) counts one.
 Count stored_elements(const TensorSpec& tensor);
-/// Bytes of the elements that exist.
+/// Bytes of the elements in memory.
 Count stored_bytes(const TensorSpec& tensor);
 
-/// Bytes of device memory behind `tensor`: stored_bytes, at most its whole storage (windows that
-/// overlap are read from memory once); 0 when undefined or in host memory.
+/// Bytes of device memory behind `tensor`: stored_bytes, at most its whole storage (overlapping
+/// windows are read from memory once); 0 when undefined or in host memory.
 Count device_bytes(const Call& call, const TensorRecord& tensor);
 
 /// Bytes of the distinct tensor arguments. The one at `except` is left out.
@@ -33,7 +33,7 @@ Count read_bytes(const Call& call, int except = none);
 /// Bytes of the outputs; of argument 0 when an in-place call returns nothing (`_foreach_add_`).
 Count written_bytes(const Call& call);
 
-/// The three as a Cost; the rule's row adds the confidence.
+/// A Cost of FLOPs, bytes read and bytes written; the rule's row adds the confidence.
 Cost cost(Flops flops, Count bytes_read, Count bytes_written);
 
 /// Every distinct input read once, every output written once. An in-place call reads and writes
@@ -60,7 +60,7 @@ Estimate per_input(const Call& call) {
 
 /// No arithmetic; every input read, every output written.
 Estimate moves(const Call& call);
-/// Rows of argument 0 make the output; all other arguments are read whole.
+/// Rows of argument 0 are gathered into the output; all other arguments are read in full.
 Estimate gathers(const Call& call);
 /// A comparison sort: log2(n) comparisons for each element, n at most the longest dimension.
 Estimate sorts(const Call& call);

@@ -1,4 +1,4 @@
-// The different elements of a tensor.
+// Unique elements of a tensor.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

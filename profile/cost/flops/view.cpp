@@ -1,4 +1,4 @@
-// Views and metadata: they launch nothing and touch no element.
+// Views and metadata: no kernel launch, no element touched.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
 

@@ -44,8 +44,8 @@ std::int64_t bytes_of(std::initializer_list<std::int64_t> factors) {
   return product.value();
 }
 
-/// num_splits_heuristic: few blocks of queries leave multiprocessors idle, so the keys are split
-/// over them; the smallest number of splits within 85 % of the best use of a wave.
+/// num_splits_heuristic: few query blocks would leave multiprocessors idle, so the keys are split
+/// among them. Returns the smallest number of splits within 85 % of the best wave efficiency.
 std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
   const std::int64_t slots = std::int64_t{2} * device.multiprocessors;
   const std::int64_t rows = s.batch * s.heads * divide_up(s.length, 64);
@@ -68,8 +68,8 @@ std::int64_t key_splits(const Sizes& s, const DeviceSpec& device) {
   return 1;
 }
 
-/// With dropout the keys are not split. A recording has no real numbers, so this cannot be seen
-/// here, and few rows count as split: some MiB too many at worst.
+/// With dropout the keys are not split. Recordings omit floating-point arguments, so dropout is
+/// unknown here and small batches count as split: an overestimate of some MiB at worst.
 Scratch flash_splits(const Sizes& s, const DeviceSpec& device) {
   const std::int64_t splits = key_splits(s, device);
   if (splits == 1) return {};
@@ -82,7 +82,7 @@ Scratch flash_forward(const Call& call, const DeviceSpec& device) {
   return s ? flash_splits(*s, device) : Scratch{.is_incomplete = true};
 }
 
-/// Whether [batch, heads, length, width] lies in memory as [batch, length, heads, width].
+/// True if [batch, heads, length, width] is stored as [batch, length, heads, width].
 bool is_sequence_major(const TensorSpec& tensor) {
   const std::int64_t width = tensor.sizes[3], heads = tensor.sizes[1], length = tensor.sizes[2];
   const std::vector<std::int64_t> wanted = {length * heads * width, width, heads * width, 1};
@@ -91,8 +91,7 @@ bool is_sequence_major(const TensorSpec& tensor) {
   return true;
 }
 
-/// The gradient and the output of the forward pass, where they have to be copied, and what the
-/// kernel adds up.
+/// Copies of the gradient and of the forward output where needed, and the kernel's accumulators.
 Scratch flash_backward(const Sizes& s, const Call& call, bool (*is_as_wanted)(const TensorSpec&)) {
   Scratch result;
   for (const int position : {0, 4})
@@ -102,7 +101,7 @@ Scratch flash_backward(const Sizes& s, const Call& call, bool (*is_as_wanted)(co
   const std::int64_t rows = round_up(s.length, 128);
   result.blocks.push_back(bytes_of({s.batch, s.heads, rows, float_bytes}));
   result.blocks.push_back(bytes_of({s.batch, rows, s.heads, s.kernel_width(), float_bytes}));
-  if (s.key_heads != s.heads)  // Grouped heads: gradients of each query's head, summed later.
+  if (s.key_heads != s.heads)  // Grouped-query attention: gradients per query head, summed later.
     for (const int position : {2, 3})
       if (const TensorSpec* tensor = call.input_at(position))
         result.blocks.push_back(bytes_of({tensor->bytes(), s.heads / s.key_heads}));
@@ -114,8 +113,8 @@ Scratch flash_backward(const Call& call, const DeviceSpec&) {
   return s ? flash_backward(*s, call, is_sequence_major) : Scratch{.is_incomplete = true};
 }
 
-/// The operators below scaled_dot_product_attention's have heads after the sequence, and may have
-/// sequences of several lengths one after the other: (query, key, value, cum_seq_q, …)
+/// The operators below scaled_dot_product_attention have heads after the sequence dimension, and
+/// may have packed variable-length sequences: (query, key, value, cum_seq_q, …)
 Scratch flash_of_sequences(const Call& call, const DeviceSpec& device) {
   const auto s = sizes_of_sequences(call.input_at(0), call.input_at(1));
   if (!s || call.input_at(3) != nullptr) return {.is_incomplete = true};
@@ -129,7 +128,7 @@ Scratch flash_backward_of_sequences(const Call& call, const DeviceSpec&) {
   return flash_backward(*s, call, is_row_major);
 }
 
-/// Wide heads in half precision do not fit into registers: an fp32 output beside the output
+/// Wide heads in half precision do not fit into registers and need an fp32 output accumulator
 /// (kNeedsOutputAccumulatorBuffer in mem_eff_attention/kernel_forward.h; the kernels' widths are in
 /// kernels/cutlassF.h). (query, key, value, …)
 Scratch efficient_forward(const Call& call, const DeviceSpec&) {
@@ -143,8 +142,8 @@ Scratch efficient_forward(const Call& call, const DeviceSpec&) {
               bytes_of({query->sizes[0], query->sizes[1], query->sizes[2], width, float_bytes})}};
 }
 
-/// The kernel of kernels/cutlassB.h that runs, if the device has the shared memory for the first
-/// that fits the heads: queries and keys of a block, and whether gradients stay in registers.
+/// The kernel of kernels/cutlassB.h that runs if the device has enough shared memory for the first
+/// that fits the head size: queries and keys per block, and whether gradients stay in registers.
 struct BackwardKernel {
   std::int64_t queries, keys;
   bool keeps_gradients;
@@ -156,8 +155,8 @@ BackwardKernel backward_kernel(std::int64_t width, bool is_half) {
   return {128, 64, false};
 }
 
-/// How many blocks share the keys of a head (num_splits_key in attention_backward.cu, where they
-/// need a place for their gradients).
+/// The number of blocks that share the keys of a head (num_splits_key in attention_backward.cu),
+/// when they need a gradient buffer.
 std::int64_t backward_key_splits(const Sizes& s, const BackwardKernel& kernel) {
   constexpr std::int64_t enough_blocks = 256, most_blocks = 200;
   const std::int64_t heads = s.batch * s.heads;
@@ -166,8 +165,8 @@ std::int64_t backward_key_splits(const Sizes& s, const BackwardKernel& kernel) {
       1, std::min(divide_up(s.key_length, kernel.keys), most_blocks / heads));
 }
 
-/// Where blocks add up gradients of queries, keys and values (workspace_size in
-/// mem_eff_attention/kernel_backward.h). fp32 kernels write theirs into the outputs.
+/// Bytes of the accumulators for gradients of queries, keys and values (workspace_size in
+/// mem_eff_attention/kernel_backward.h). fp32 kernels accumulate in the outputs.
 Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half) {
   constexpr std::int64_t lock_bytes = 16;
   const BackwardKernel kernel = backward_kernel(std::max(s.width, value_width), is_half);
@@ -180,7 +179,7 @@ Count backward_workspace(const Sizes& s, std::int64_t value_width, bool is_half)
   return of_head * s.batch * s.heads;
 }
 
-/// The row sums of output times gradient, which fp32 makes before the kernel, and the kernel's
+/// Adds the row sums of output · gradient, which fp32 computes before the kernel, and the kernel's
 /// workspace.
 void add_efficient_backward(Scratch& result, const Sizes& s, const TensorSpec& gradient,
                             std::int64_t value_width, const DeviceSpec& device) {

@@ -1,6 +1,6 @@
-// cuDNN chooses a plan at run time and takes the plan's workspace from the allocator for as long as
-// the call runs (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows how much that is;
-// cudnn_plans.h has what was seen. What it does not do, PyTorch's own kernels do
+// cuDNN chooses a plan at run time and holds the plan's workspace from the allocator during the
+// call (aten/src/ATen/native/cudnn/Conv_v8.cpp). Only cuDNN knows its size; cudnn_plans.h has
+// formulas for observed sizes. Convolutions that cuDNN does not run use PyTorch's own kernels
 // (native/Convolution.cpp, cuda/DepthwiseConv2d.cu, DepthwiseConv3d.cu).
 #include <algorithm>
 #include <initializer_list>
@@ -17,10 +17,9 @@ namespace symprof::profile {
 
 namespace {
 
-/// A line, a plane or a volume with channels, and images beside each other. cuDNN takes one format
-/// for all tensors of a call: channels last where its input or its weight lies so
-/// (cudnn_conv_suggest_memory_format in native/ConvUtils.h), which a tensor that lies both ways
-/// does not tell.
+/// True for a 1-D, 2-D or 3-D convolution's tensor, batched. cuDNN uses one memory format for all
+/// tensors of a call: channels last if input or weight is (cudnn_conv_suggest_memory_format in
+/// native/ConvUtils.h); a tensor in both formats does not decide it.
 bool is_image(const TensorSpec& tensor) {
   return tensor.dtype != DType::float64 && tensor.sizes.size() >= 3 && tensor.sizes.size() <= 5;
 }
@@ -31,14 +30,14 @@ bool wants_channels_last(std::initializer_list<const TensorSpec*> tensors) {
   });
 }
 
-/// The block in which a tensor that lies otherwise is copied; nothing where it lies so.
+/// Takes a block for a copy of `tensor` in the wanted layout; nullopt if it already has it.
 std::optional<std::size_t> take_copy(Scratch& result, const TensorSpec& tensor,
                                      bool channels_last) {
   if (channels_last ? is_channels_last(tensor) : is_row_major(tensor)) return std::nullopt;
   return result.take(tensor.bytes());
 }
 
-/// A workspace that is there while one plan runs.
+/// A workspace that is held while one plan runs.
 void add_plan(Scratch& result, std::int64_t bytes) {
   if (bytes > 0) result.give_back(result.take(bytes));
 }
@@ -50,7 +49,7 @@ Scratch forward(const Call& call, const DeviceSpec& device) {
   Scratch result;
   TensorSpec laid_out = *input;
   if (constexpr std::size_t line = 3; input->sizes.size() == line && !is_row_major(*input)) {
-    laid_out = row_major(input->dtype, input->sizes);  // Before it is looked at as a plane.
+    laid_out = row_major(input->dtype, input->sizes);  // Before it is viewed as 2-D.
     result.take(laid_out.bytes());
   }
   const bool is_native = is_native_depthwise(call, {}, laid_out, *weight);
@@ -71,14 +70,15 @@ Scratch forward(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// The gradient of the bias: the sum over all but the channels.
+/// The gradient of the bias: a sum over all dimensions except the channels.
 void add_bias_gradient(Scratch& result, const TensorSpec& gradient, const DeviceSpec& device) {
   std::vector<bool> is_reduced(gradient.sizes.size(), true);
   is_reduced[1] = false;
   add_reduction(result, sum_of(gradient, std::move(is_reduced)), device);
 }
 
-/// cuDNN's: copies of what lies otherwise until both gradients are there, then that of the bias.
+/// cuDNN's backward: copies of operands in another layout are held until both gradients are
+/// computed; then the bias gradient.
 Scratch cudnn_backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec &gradient = *call.input_at(0), &input = *call.input_at(1),
                    &weight = *call.input_at(2);

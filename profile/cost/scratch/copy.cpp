@@ -1,5 +1,5 @@
-// Copies that are made in parts or in columns. Sources: aten/src/ATen/native/cuda: Im2Col.cu,
-// Col2Im.cu, TensorTransformations.cu, TensorShape.cu, UnfoldBackwardKernel.cu.
+// Copies in parts or in columns. Sources: aten/src/ATen/native/cuda: Im2Col.cu, Col2Im.cu,
+// TensorTransformations.cu, TensorShape.cu, UnfoldBackwardKernel.cu.
 #include <limits>
 
 #include "base/rounding.h"
@@ -10,8 +10,8 @@
 namespace symprof::profile {
 namespace {
 
-/// im2col and col2im make their output as large as their input, and then as large as it has to be:
-/// where that is more, the first one goes.
+/// im2col and col2im allocate their output at the input's size and then resize it; if it grows, the
+/// first block is freed.
 Scratch columns(const Call& call, const DeviceSpec&) {
   const TensorSpec *input = call.input(0), *output = call.output(0);
   if (input == nullptr || output == nullptr) return {.is_incomplete = true};
@@ -22,7 +22,7 @@ Scratch columns(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// roll(self, shifts, dims): one dimension after the other, each into a tensor of its own.
+/// roll(self, shifts, dims): one dimension after another, each into a new tensor.
 Scratch roll(const Call& call, const DeviceSpec&) {
   const TensorSpec* self = call.input(0);
   if (self == nullptr) return {.is_incomplete = true};
@@ -40,7 +40,8 @@ Scratch roll(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// (gradient, input_sizes, dim, size, step): the places that overlapping windows cover.
+/// (gradient, input_sizes, dim, size, step): the index of the elements that overlapping windows
+/// cover.
 Scratch unfold_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *gradient = call.input_at(0), *output = call.output(0);
   if (gradient == nullptr || output == nullptr) return {.is_incomplete = true};
@@ -53,9 +54,8 @@ Scratch unfold_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// _chunk_cat(tensors, dim, num_chunks): what the blocks of a kernel want to know, which are of
-/// 2048 bytes of a tensor's part of a chunk (get_chunk_cat_metadata in
-/// aten/src/ATen/native/cuda/TensorShape.cu).
+/// _chunk_cat(tensors, dim, num_chunks): metadata of the kernel's blocks, each of 2048 bytes of a
+/// tensor's part of a chunk (get_chunk_cat_metadata in aten/src/ATen/native/cuda/TensorShape.cu).
 Scratch chunk_cat(const Call& call, const DeviceSpec&) {
   constexpr std::int64_t bytes_of_block = 2048, numbers_of_tensor = 6;
   const std::int64_t dimension = call.integer(1, 0, 0), chunks = call.integer(2, 0, 1);

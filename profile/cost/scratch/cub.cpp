@@ -15,16 +15,16 @@ namespace {
 
 constexpr std::int64_t alignment = 256;
 
-/// Several arrays in one block, each aligned, and room to align the first (AliasTemporaries in
-/// cub/util_temporary_storage.cuh).
+/// Bytes of several arrays in one block, each aligned, plus padding to align the first
+/// (AliasTemporaries in cub/util_temporary_storage.cuh).
 std::int64_t in_one_block(std::initializer_list<std::int64_t> arrays) {
   Count bytes = alignment - 1;
   for (const std::int64_t array : arrays) bytes += round_up(array, alignment);
   return bytes.value();
 }
 
-/// Items of a block in the passes of a radix sort, by the widths of keys and values. The compiler
-/// keeps the tuning to itself; these are what PyTorch 2.13 was seen to take.
+/// Items per block in the passes of a radix sort, by the widths of keys and values. The tuning is
+/// internal to the compiled library; these values were observed with PyTorch 2.13.
 std::int64_t items_of_sorting_block(const Sort& sort) {
   const bool has_values = sort.value_bytes != 0;
   switch (sort.key_bytes) {
@@ -40,8 +40,8 @@ std::int64_t items_of_sorting_block(const Sort& sort) {
   }
 }
 
-/// Items that one block sorts all by itself: 19 for each of 256 threads, fewer where they have more
-/// than four bytes (RegBoundScaling in cub/util_arch.cuh).
+/// Items that a single block sorts: 19 for each of 256 threads, fewer if wider than four bytes
+/// (RegBoundScaling in cub/util_arch.cuh).
 std::int64_t items_of_only_block(const Sort& sort) {
   constexpr std::int64_t threads = 256, items_of_four_bytes = 19;
   return threads *

@@ -1,5 +1,5 @@
-// Temporary storage of cub's device-wide algorithms, as the CUDA toolkit 13.0 has them and PyTorch
-// instantiates them (ATen/cuda/cub.cuh). Tiles are those of the tunings for compute capability 9.0.
+// Temporary storage of cub's device-wide algorithms as in CUDA toolkit 13.0 and instantiated by
+// PyTorch (ATen/cuda/cub.cuh). Tile sizes are the tunings for compute capability 9.0.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace symprof::profile::cub {
 
-/// One state per tile of items, in which blocks look back (tile_state_allocation_size in
+/// One state per tile of items, for decoupled look-back (tile_state_allocation_size in
 /// cub/agent/single_pass_scan_operators.cuh).
 struct TileState {
-  std::int64_t items = 0;              ///< In a tile.
-  std::int64_t description_bytes = 0;  ///< For each state.
-  std::int64_t payload_bytes = 0;      ///< For each sum that does not fit into the description.
+  std::int64_t items = 0;              ///< Per tile.
+  std::int64_t description_bytes = 0;  ///< Per state.
+  std::int64_t payload_bytes = 0;      ///< Per partial sum that does not fit into the description.
 };
 
 /// The states of all tiles of `items`.
@@ -35,13 +35,13 @@ std::int64_t unique_by_key_bytes(std::int64_t items);
 /// DeviceScan of runs of equal keys of 32 or 64 bits.
 std::int64_t scan_by_key_bytes(std::int64_t items, std::int64_t key_bytes);
 
-/// DeviceReduce of 32-bit counts. As many blocks as the device runs at once, if registers allow.
+/// DeviceReduce of 32-bit counts. One accumulator per resident block, if registers allow.
 std::int64_t count_bytes(std::int64_t items, const DeviceSpec& device);
 
 struct Sort {
   std::int64_t items = 0, key_bytes = 0, value_bytes = 0;
-  std::int64_t bits = 0;  ///< Bits of the key that are sorted by; 0: all.
-  /// Floating-point keys; of four bytes and without values, they have their own tuning.
+  std::int64_t bits = 0;  ///< Key bits to sort by; 0: all.
+  /// Floating-point keys; 4-byte keys without values have their own tuning.
   bool is_floating = false;
 };
 
@@ -54,13 +54,13 @@ std::int64_t radix_sort_bytes(const Sort& sort);
 /// DeviceSegmentedRadixSort of pairs.
 std::int64_t segmented_sort_bytes(const Sort& sort);
 
-/// Thrust's sort of 64-bit indices by a comparison, and its unique, unique_by_key and
-/// inclusive_scan of them (thrust/system/cuda/detail).
+/// Thrust's comparison sort, unique, unique_by_key and inclusive_scan of 64-bit indices
+/// (thrust/system/cuda/detail).
 std::int64_t merge_sort_bytes(std::int64_t items);
 std::int64_t thrust_unique_bytes(std::int64_t items);
 std::int64_t thrust_unique_by_key_bytes(std::int64_t items);
 std::int64_t thrust_scan_bytes(std::int64_t items);
-/// What an algorithm takes that needs no storage: room for alignment.
+/// Bytes of an algorithm without temporary storage: alignment only.
 std::int64_t no_storage_bytes();
 
 }  // namespace symprof::profile::cub

@@ -21,7 +21,7 @@ bool is_plain_product(const PlannedConvolution& c) {
 
 namespace {
 
-/// Bytes with the second dimension, the channels, rounded up. Only half precision needs that.
+/// Bytes with the channels (dimension 1) rounded up; needed only in half precision.
 Count padded_bytes(const TensorSpec& tensor) {
   constexpr std::int64_t lanes = 8;
   const std::int64_t channels = tensor.sizes[1];
@@ -30,8 +30,8 @@ Count padded_bytes(const TensorSpec& tensor) {
   return Count(tensor.sizes[0]) * padded * places_of(tensor) * element_bytes(tensor.dtype);
 }
 
-/// The first convolution of a network: few channels under a small window. Its gradients need copies
-/// in half precision.
+/// The first convolution of a network: few channels, small window. Its gradients need copies in
+/// half precision.
 bool meets_colours(PlanPass pass, const PlannedConvolution& c) {
   constexpr std::int64_t colours = 3, largest_window = 16;
   if (c.input.sizes[1] > colours || c.channels_last) return false;
@@ -41,7 +41,7 @@ bool meets_colours(PlanPass pass, const PlannedConvolution& c) {
          places_of(c.input) == places_of(c.output) * places_of(c.weight);  // Patches.
 }
 
-/// Whether a product finds each channel's places at multiples of 8 bytes.
+/// True if each channel's plane starts at a multiple of 8 bytes for the GEMM.
 bool is_aligned_row(const PlannedConvolution& c) {
   constexpr std::int64_t aligned_bytes = 8;
   return c.channels_last || places_of(c.input) * element_bytes(c.input.dtype) % aligned_bytes == 0;
@@ -59,9 +59,9 @@ Count weights_of(const PlannedConvolution& c) {
   return Count(c.weight.sizes[0]) * c.weight.sizes[1] * places_of(c.weight);
 }
 
-/// A tile of the weight for each multiprocessor; nothing where there are more than half as many
-/// tiles, and where a sum is over few places of all images: none was split up to 1 568 of them, and
-/// those from 2 352 on were (truth/h200/kernel_record_2).
+/// Bytes of split-K partial sums: one weight tile per multiprocessor. 0 if there are more than half
+/// as many tiles as multiprocessors, and for short sums over the positions of all images: sums up
+/// to 1 568 positions were never split, sums from 2 352 on were (truth/h200/kernel_record_2).
 Count partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
   constexpr std::int64_t shortest_split = 2048;
   if (c.output.sizes[0] * places_of(c.output) < shortest_split) return 0;
@@ -76,7 +76,7 @@ Count partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
   return sums < 2 ? Count(0) : tiles * sums * tile(out) * tile(in) * float_bytes;
 }
 
-/// What each plan of fused attention takes, whatever it computes.
+/// Constant bytes of every fused-attention plan.
 constexpr std::int64_t attention_bytes = 256;
 
 bool has_seen(const AttentionSizes& sizes, const DeviceSpec& device) {
@@ -84,8 +84,8 @@ bool has_seen(const AttentionSizes& sizes, const DeviceSpec& device) {
   return device.cudnn_copies_operands && std::max(sizes.width, sizes.value_width) <= widest;
 }
 
-/// Gates of a step, and, in numbers of one direction's output at one step, what a layer has beside
-/// its steps: forward in one direction and in two, backward in one and in two.
+/// Gates per step, and per-layer elements besides the steps, in units of one direction's output at
+/// one step: forward in one direction and in two, backward in one and in two.
 struct RecurrentForm {
   std::int64_t gates, one, both, back_one, back_both;
 };
@@ -96,8 +96,8 @@ constexpr RecurrentForm form_of(RecurrentKind kind) {
                                     : RecurrentForm{1, 3, 10, 5, 14};
 }
 
-/// What the forward pass has of all steps: results, what comes in, and gates, in one direction
-/// those of 256 steps at most.
+/// Elements that the forward pass holds for all steps: results, inputs, and gates (in one direction
+/// those of at most 256 steps).
 Count recurrent_forward(const RecurrentSizes& s) {
   constexpr std::int64_t steps_with_gates = 256;
   const RecurrentForm form = form_of(s.kind);
@@ -111,9 +111,9 @@ Count recurrent_forward(const RecurrentSizes& s) {
   return layer * form.both + all * ((2 * form.gates + others) * s.hidden + s.width);
 }
 
-/// And the backward pass: gradients of results and of what comes in. Of several layers in one
-/// direction, which take turns, one of them is there for some steps only: 16 to 48 were seen, fewer
-/// than 8 sequences aside.
+/// Elements that the backward pass holds: gradients of results and of inputs. With several layers
+/// in one direction, which take turns, one buffer covers only some steps: 16 to 48 were observed,
+/// except for fewer than 8 sequences.
 Count recurrent_backward(const RecurrentSizes& s) {
   const RecurrentForm form = form_of(s.kind);
   const Count all = Count(s.steps) * s.batch, layer = Count(s.batch) * s.hidden * s.layers;
@@ -129,15 +129,15 @@ Count recurrent_backward(const RecurrentSizes& s) {
          Count(kept) * s.batch * s.hidden;
 }
 
-/// Numbers of all matrices: a layer's first meets what comes in, or what both directions of the
-/// layer before gave.
+/// Elements of all weight matrices. A layer's first matrix multiplies the input, or the outputs of
+/// both directions of the previous layer.
 Count recurrent_weights(const RecurrentSizes& s) {
   const Count rows = Count(s.directions) * form_of(s.kind).gates * s.hidden;
   const std::int64_t deeper = (s.layers - 1) * s.hidden * (s.directions + 1);
   return rows * (s.width + s.hidden + deeper);
 }
 
-/// Hidden sizes for which PyTorch asks for cuDNN's other algorithm.
+/// The largest hidden size for which PyTorch requests cuDNN's small-hidden algorithm in fp32.
 std::int64_t smallest_hidden(RecurrentKind kind) { return kind == RecurrentKind::rnn ? 384 : 192; }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 
 bool is_plane(const PlannedConvolution& c) { return c.input.sizes.size() == 4; }
 
-/// Images, channels that come in and go out, and filters.
+/// Images, input channels and output channels.
 struct Counts {
   Count images, in, out;
   Count pairs() const { return in * out; }
@@ -22,7 +22,7 @@ Counts counts_of(const PlannedConvolution& c) {
   return {c.input.sizes[0], c.input.sizes[1], c.output.sizes[1]};
 }
 
-/// As in plan_workspace_bytes(), but of everything that any plan copies.
+/// As in plan_workspace_bytes(), for every operand that any plan copies.
 struct Copies {
   Count input, weight, output;
   Count all() const { return input + weight + output; }
@@ -53,8 +53,8 @@ Count spectrum_bytes(std::int64_t size) {
   return Count(size) * (size / 2 + 1) * complex_bytes;
 }
 
-/// Twice the spectra of what a product takes, or of what it gives, and a copy of what is not
-/// transformed in place. Nothing where planes are too large.
+/// Bytes of FFTs of whole planes: twice the spectra of the product's inputs, or of its outputs, and
+/// a copy of the operand that is not transformed in place. 0 if planes are too large.
 Count whole_spectra(PlanPass pass, const PlannedConvolution& c, const ConvolutionWindow& window) {
   constexpr std::int64_t smallest = 16, largest = 256;
   std::int64_t needed = 0, size = smallest;
@@ -70,8 +70,8 @@ Count whole_spectra(PlanPass pass, const PlannedConvolution& c, const Convolutio
   return spectrum_bytes(size) * 2 * planes + copied;
 }
 
-/// The gradient of the input of a convolution with strides is one convolution for each place of a
-/// stride, with every stride-th row and column of the weight.
+/// Bytes of FFTs of tiles. The input gradient of a strided convolution is one convolution per
+/// stride phase, with every stride-th row and column of the weight.
 Count tiled_spectra(const PlannedConvolution& c, const ConvolutionWindow& window) {
   constexpr std::int64_t tile = 32;
   const std::int64_t stride = window.stride[0], phases = stride * stride;
@@ -97,7 +97,7 @@ bool has_tiled_spectra(const PlannedConvolution& c, const ConvolutionWindow& win
          c.input.sizes[2] == c.input.sizes[3];
 }
 
-/// Of the weight in fp32, as often as 64 places of the output each have a sum.
+/// fp32 partial sums of the weight, one for each 64 output positions.
 Count all_partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
   constexpr std::int64_t tile_bytes = 128 << 10, places_of_a_sum = 64;
   const std::int64_t all_places = (Count(c.output.sizes[0]) * places_of(c.output)).value();
@@ -106,7 +106,7 @@ Count all_partial_sums(const PlannedConvolution& c, const DeviceSpec& device) {
                   of_weight * std::max<std::int64_t>(all_places / places_of_a_sum, 1));
 }
 
-/// cuDNN's own kernels for one filter of each channel read fp32 where it lies.
+/// True if cuDNN's depthwise kernels read fp32 in place.
 bool is_read_in_place(PlanPass pass, const PlannedConvolution& c) {
   return pass == PlanPass::forward && c.input.dtype == DType::float32 && c.groups > 1 &&
          c.groups == c.input.sizes[1];

@@ -9,13 +9,13 @@ namespace {
 
 constexpr std::int64_t boxes_each_word = 64;
 
-/// The boxes in the order of their scores, and a bit for each pair.
+/// The boxes sorted by score, and one bit per pair.
 Scratch nms(const Call& call, const DeviceSpec&) {
   const TensorSpec *boxes = call.input_at(0), *scores = call.input_at(1);
   if (boxes == nullptr || scores == nullptr || boxes->sizes.empty()) return {.is_incomplete = true};
   const std::int64_t n = boxes->sizes[0];
   Scratch result;
-  result.take(scores->bytes());  // Sorted, beside their places.
+  result.take(scores->bytes());  // Sorted scores, besides their indices.
   result.take(Count(n) * long_bytes);
   result.take(boxes->bytes());
   result.take(Count(n) * divide_up(n, boxes_each_word) * long_bytes);
@@ -23,7 +23,7 @@ Scratch nms(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// As many images at once as divide the batch, at most 32 (get_greatest_divisor_below_bound).
+/// The largest divisor of the batch size that is at most 32 (get_greatest_divisor_below_bound).
 std::int64_t images_at_once(std::int64_t batch) {
   constexpr std::int64_t most = 32;
   for (std::int64_t count = most; count > 1; --count)
@@ -32,7 +32,7 @@ std::int64_t images_at_once(std::int64_t batch) {
 }
 
 /// (input, weight, offset, mask, bias, …): the result twice before the bias is added, and the
-/// columns of some images.
+/// columns of images_at_once() images.
 Scratch deform_conv2d(const Call& call, const DeviceSpec&) {
   const TensorSpec *input = call.input_at(0), *weight = call.input_at(1), *out = call.output(0);
   if (input == nullptr || weight == nullptr || out == nullptr || out->sizes.size() != 4)

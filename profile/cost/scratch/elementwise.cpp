@@ -1,10 +1,10 @@
-// Elementwise operators that are made of several.
+// Element-wise operators composed of several kernels.
 #include "profile/cost/scratch/families.h"
 
 namespace symprof::profile {
 namespace {
 
-/// A number to the power of a tensor: the number becomes a tensor of double or int64 first (pow in
+/// Scalar to the power of a tensor: the scalar first becomes a double or int64 tensor (pow in
 /// aten/src/ATen/native/Pow.cpp).
 Scratch power(const Call& call, const DeviceSpec&) {
   constexpr std::int64_t number_bytes = 8;
@@ -12,7 +12,7 @@ Scratch power(const Call& call, const DeviceSpec&) {
   return {.blocks = {number_bytes}};
 }
 
-/// The magnitude is compared (isinf in aten/src/ATen/native/TensorCompare.cpp).
+/// abs(self) is compared with infinity (isinf in aten/src/ATen/native/TensorCompare.cpp).
 Scratch is_infinite(const Call& call, const DeviceSpec&) {
   Scratch result;
   if (const TensorSpec* self = call.input(0); self != nullptr && is_floating_point(self->dtype))
@@ -21,8 +21,8 @@ Scratch is_infinite(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// ldexp(self, other): 2 to the power of `other`, where that is no whole number. The 2 becomes a
-/// number of the same precision before it, or of double precision within it (ldexp in
+/// ldexp(self, other): 2 to the power of `other`. The 2 becomes a scalar tensor of the same
+/// precision before pow, or of double precision inside it (ldexp in
 /// aten/src/ATen/native/BinaryOps.cpp).
 Scratch load_exponent(const Call& call, const DeviceSpec&) {
   const TensorSpec* other = call.input_at(1);
@@ -46,7 +46,7 @@ constexpr ScratchRule elementwise_rows[] = {
     {"aten::pow", power},
     {"aten::isinf", is_infinite},
     {"aten::ldexp", load_exponent},
-    // The answer is for the host, which a profile does not have.
+    // The result is needed on the host, which a profile does not have.
     {"aten::equal", unknown_scratch},
 };
 

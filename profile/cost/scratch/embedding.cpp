@@ -1,4 +1,4 @@
-// Gradients of embeddings: the rows of equal indices are summed. Sources:
+// Gradients of embeddings: rows with equal indices are summed. Sources:
 // aten/src/ATen/native/cuda/{Embedding,EmbeddingBag,EmbeddingBackwardKernel}.cu.
 #include <algorithm>
 
@@ -19,14 +19,15 @@ struct Backward {
 
   std::int64_t width() const { return gradient.sizes.back(); }
   std::int64_t segments() const { return std::min(indices.numel(), rows); }
-  /// The rows of each run of equal indices are summed in pieces.
+  /// Partial segments: the rows of each run of equal indices are summed in pieces.
   std::int64_t pieces() const {
     constexpr std::int64_t rows_of_piece = 10;
     return indices.numel() / rows_of_piece + segments();
   }
 };
 
-/// Few runs of many rows each are summed in one kernel, by atomic additions (use_fused_kernel).
+/// True if few runs of many rows each are summed in one kernel, with atomic additions
+/// (use_fused_kernel).
 bool adds_atomically(const Backward& backward, const DeviceSpec& device) {
   constexpr std::int64_t warp = 32, most_threads = 1024, blocks_of_multiprocessor = 4,
                          least_pieces = 4;
@@ -41,14 +42,14 @@ bool adds_atomically(const Backward& backward, const DeviceSpec& device) {
 void add_segment_sums(Scratch& result, const Backward& backward, const DeviceSpec& device) {
   const TensorSpec& indices = backward.indices;
   const std::int64_t count = indices.numel(), index = element_bytes(indices.dtype);
-  result.take(count * index);  // Where each run begins.
-  result.take(long_bytes);     // How many runs.
+  result.take(count * index);  // Start of each run.
+  result.take(long_bytes);     // Number of runs.
   const std::size_t unused_keys = result.take(count * index);
   const std::size_t selection = result.take(cub::unique_by_key_bytes(count));
   result.give_back(selection);
   result.give_back(unused_keys);
-  result.take(backward.segments() * index);  // Pieces of each run.
-  result.take(backward.segments() * index);  // The first of each.
+  result.take(backward.segments() * index);  // Number of pieces of each run.
+  result.take(backward.segments() * index);  // First piece of each run.
   result.give_back(result.take(cub::scan_bytes(backward.segments(), index)));
   result.take(long_bytes);
   result.take(backward.pieces() * index);
@@ -61,13 +62,13 @@ void add_segment_sums(Scratch& result, const Backward& backward, const DeviceSpe
   if (is_half(backward.gradient.dtype)) result.take(row * backward.rows);
 }
 
-/// Indices are sorted, so that equal ones lie together; the output is made before their rows are
-/// summed. Scaling wants to know how often each comes.
+/// Indices are sorted so that equal ones are adjacent; the output is allocated before their rows
+/// are summed. Scaling needs the count of each index.
 void add_sorted_sums(Scratch& result, const Backward& backward, const DeviceSpec& device) {
   const TensorSpec& indices = backward.indices;
   const std::int64_t count = indices.numel(), index = element_bytes(indices.dtype);
   result.take(indices.bytes());  // Sorted.
-  result.take(indices.bytes());  // Where each came from.
+  result.take(indices.bytes());  // Original positions.
   const std::size_t range = result.take(indices.bytes());
   const std::size_t sort =
       result.take(cub::radix_sort_bytes({.items = count,
@@ -76,7 +77,7 @@ void add_sorted_sums(Scratch& result, const Backward& backward, const DeviceSpec
                                          .bits = cub::bits_up_to(backward.rows)}));
   result.give_back(sort);
   result.give_back(range);
-  if (backward.is_scaled) {  // Counted within runs forth and back.
+  if (backward.is_scaled) {  // Counts: scans of runs, forward and backward.
     result.take(indices.bytes());
     for (int i = 0; i < 2; ++i) result.give_back(result.take(cub::scan_by_key_bytes(count, index)));
   }
@@ -84,7 +85,7 @@ void add_sorted_sums(Scratch& result, const Backward& backward, const DeviceSpec
   add_segment_sums(result, backward, device);
 }
 
-/// (weight, indices, …): the indices in one row, in a copy where no view shows them so.
+/// (weight, indices, …): the indices flattened, copied if no view can flatten them.
 Scratch embedding(const Call& call, const DeviceSpec&) {
   const TensorSpec* indices = call.input_at(1);
   if (indices == nullptr) return {.is_incomplete = true};
@@ -94,8 +95,8 @@ Scratch embedding(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Up to 3072 indices one kernel does it all. (gradient [.., width], indices, num_weights,
-/// padding_idx, scale_grad_by_freq)
+/// Up to 3072 indices, a single kernel. (gradient [.., width], indices, num_weights, padding_idx,
+/// scale_grad_by_freq)
 Scratch embedding_backward(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t most_unsorted = 3072;
   const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);
@@ -119,7 +120,8 @@ Scratch embedding_backward(const Call& call, const DeviceSpec& device) {
 }
 
 /// (gradient [bags, width], indices, offsets, offset2bag, bag_size, maximum_indices, num_weights,
-/// scale_grad_by_freq, mode, sparse, …). A maximum has one index each, and sums into the output.
+/// scale_grad_by_freq, mode, sparse, …). Max mode has one index per element, and accumulates into
+/// the output.
 Scratch embedding_bag_backward(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t mode_max = 2;
   const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);

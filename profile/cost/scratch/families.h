@@ -1,5 +1,4 @@
-// The rules of what a call takes beside its outputs, family by family;
-// profile/operators/families.h lists them.
+// The rules for the scratch memory of calls, by family; profile/operators/families.h lists them.
 //
 // Public header.
 #pragma once

@@ -1,4 +1,4 @@
-// How many elements lie in each bin (aten/src/ATen/native/cuda/SummaryOps.cu).
+// Histograms (aten/src/ATen/native/cuda/SummaryOps.cu).
 #include <limits>
 
 #include "profile/cost/scratch/families.h"
@@ -8,8 +8,8 @@
 namespace symprof::profile {
 namespace {
 
-/// histc(self, bins, min, max): an empty range stands for the numbers' own, which is looked for. A
-/// recording has no real numbers.
+/// histc(self, bins, min, max): an empty range (min == max) means the data's own range, which is
+/// computed. Recordings omit floating-point arguments.
 Scratch histogram(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t not_whole = std::numeric_limits<std::int64_t>::min();
   const std::int64_t lowest = call.integer(2, 0, not_whole),
@@ -35,7 +35,7 @@ Scratch bincount(const Call& call, const DeviceSpec& device) {
   if (weights != nullptr && weights->dtype != DType::float32 && weights->dtype != DType::float64)
     result.take(Count(weights->numel()) * element_bytes(DType::float64));
   if (self->numel() > 0) {
-    result.take(element_bytes(self->dtype));  // The lowest, the highest.
+    result.take(element_bytes(self->dtype));  // Minimum, maximum.
     result.take(element_bytes(self->dtype));
     add_reduction(result, extrema_of(*self), device);
   }

@@ -1,4 +1,4 @@
-// The list of indices that index and index_put have: one for a dimension, or none.
+// The index list of index and index_put: one index or none for each dimension.
 #pragma once
 
 #include <optional>
@@ -11,30 +11,30 @@ namespace symprof::profile {
 struct IndexList {
   std::vector<std::optional<TensorSpec>> by_dimension;
 
-  std::size_t count() const;  ///< How many indices are given.
+  std::size_t count() const;  ///< Number of indices given.
   std::size_t first() const;  ///< The dimension of the first index.
-  bool has_mask() const;      ///< Whether one of them is a mask.
-  /// Whether no dimension between two indices is taken whole.
+  bool has_mask() const;      ///< True if any index is a mask.
+  /// True if no unindexed dimension lies between two indexed ones.
   bool are_adjacent() const;
-  /// The shape that all indices have once they are broadcast together.
+  /// The common broadcast shape of all indices.
   std::vector<std::int64_t> broadcast_sizes() const;
   std::int64_t broadcast_elements() const;
-  /// Gives all indices one shape; what is repeated has stride 0.
+  /// Broadcasts all indices to one shape; repeated dimensions have stride 0.
   void expand();
-  /// Product of the dimensions of `self` that have no index.
+  /// Product of the unindexed dimensions of `self`.
   Count elements_of_others(const TensorSpec& self) const;
-  /// What lies together in `self` for each place: the dimensions after the last index, or all
-  /// others where the indexed ones are brought to the front.
+  /// Contiguous elements of `self` per indexed position: the dimensions after the last index, or
+  /// all unindexed ones if the indexed ones are moved to the front.
   std::int64_t elements_of_slice(const TensorSpec& self) const;
 };
 
-/// Booleans or bytes: true where an element is taken.
+/// True for a bool or byte index, which selects elements where it is true.
 bool is_mask(const TensorSpec& index);
 
 /// The indices at schema argument `position`.
 IndexList indices_of(const Call& call, int position);
 
-/// The kernel wants 64-bit indices of equal strides: others are copied.
+/// Adds copies of the indices that are not 64-bit with equal strides, as the kernel requires.
 void add_matching_indices(Scratch& scratch, IndexList list);
 
 }  // namespace symprof::profile

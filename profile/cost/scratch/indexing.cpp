@@ -1,4 +1,4 @@
-// Several indices at once, and what is written to places that a tensor names. Sources:
+// Advanced indexing, and scatters to indexed positions. Sources:
 // aten/src/ATen/native/TensorAdvancedIndexing.cpp (make_info, AdvancedIndex, scatter_reduce_two,
 // index_reduce_func_impl), aten/src/ATen/native/cuda/Indexing.cu, IndexingUtils.h.
 #include <optional>
@@ -13,8 +13,8 @@
 namespace symprof::profile {
 namespace {
 
-/// (self, indices). How many places a mask has is told by the output's size, if nothing else is
-/// indexed.
+/// (self, indices). The number of positions a mask selects comes from the output's size, if nothing
+/// else is indexed.
 Scratch index(const Call& call, const DeviceSpec& device) {
   const IndexList list = indices_of(call, 1);
   const TensorSpec* output = call.output(0);
@@ -43,7 +43,7 @@ struct IndexPut {
   Count written() const { return Count(count()) * indices.elements_of_others(self); }
 };
 
-/// Whether an index is out of range: its extremes, each looked at on the host.
+/// Adds the index range check: its minimum and maximum, each read on the host.
 void add_check(Scratch& result, const TensorSpec& index, const DeviceSpec& device) {
   const std::size_t lowest = result.take(long_bytes), highest = result.take(long_bytes);
   const TensorSpec whole = row_major(DType::int64, index.sizes);
@@ -59,7 +59,7 @@ void add_check(Scratch& result, const TensorSpec& index, const DeviceSpec& devic
   result.give_back(highest);
 }
 
-/// All indices as one into the flat tensor (makeLinearIndex).
+/// Adds the linear index into the flattened tensor, made of all indices (makeLinearIndex).
 void add_linear_index(Scratch& result, const IndexPut& put, const DeviceSpec& device) {
   IndexList list = put.indices;
   std::vector<std::size_t> converted;
@@ -82,8 +82,8 @@ void add_linear_index(Scratch& result, const IndexPut& put, const DeviceSpec& de
   for (const std::size_t block : converted) result.give_back(block);
 }
 
-/// Sums sort the places, so that equal ones lie together and each is summed by one thread
-/// (index_put_with_sort_kernel).
+/// Accumulation sorts the positions, so that equal ones are adjacent and each is summed by one
+/// thread (index_put_with_sort_kernel).
 void add_sums(Scratch& result, const IndexPut& put, const DeviceSpec& device) {
   const std::int64_t count = put.count();
   if (count == 0 || put.self.numel() == 0) return;
@@ -91,8 +91,9 @@ void add_sums(Scratch& result, const IndexPut& put, const DeviceSpec& device) {
   add_linear_index(result, put, device);
   if (put.values.numel() < put.written().value() || !is_row_major(put.values))
     result.take(put.written() * element_bytes(put.values.dtype));
-  if (!put.indices.are_adjacent()) result.take(put.self.bytes());      // Indexed dimensions first.
-  for (int i = 0; i < 3; ++i) result.take(Count(count) * long_bytes);  // Sorted, origin, range.
+  if (!put.indices.are_adjacent()) result.take(put.self.bytes());  // Indexed dimensions first.
+  for (int i = 0; i < 3; ++i)
+    result.take(Count(count) * long_bytes);  // Sorted, original positions, range.
   const std::int64_t places = put.self.numel() / put.indices.elements_of_slice(put.self);
   result.take(cub::radix_sort_bytes({.items = count,
                                      .key_bytes = long_bytes,
@@ -100,8 +101,8 @@ void add_sums(Scratch& result, const IndexPut& put, const DeviceSpec& device) {
                                      .bits = cub::bits_up_to(places - 1)}));
 }
 
-/// (self, indices, values, accumulate, unsafe). How many places a mask has is known to the data: at
-/// most all.
+/// (self, indices, values, accumulate, unsafe). The number of positions a mask selects depends on
+/// data: at most all.
 Scratch index_put(const Call& call, const DeviceSpec& device) {
   constexpr int self = 0, indices = 1, values = 2;
   if (call.input_at(self) == nullptr || call.input_at(values) == nullptr)
@@ -126,7 +127,7 @@ Scratch index_put(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// Indices are brought into range, in copies.
+/// Copies of the indices, clamped into range.
 IndexList clamped(Scratch& result, IndexList list) {
   for (std::optional<TensorSpec>& index : list.by_dimension) {
     if (!index) continue;
@@ -136,7 +137,7 @@ IndexList clamped(Scratch& result, IndexList list) {
   return list;
 }
 
-/// (self, mask, indices, fill): everything is looked up, and filled where the mask is not true.
+/// (self, mask, indices, fill): gathers all elements, then fills where the mask is false.
 Scratch masked_index(const Call& call, const DeviceSpec&) {
   const TensorSpec *self = call.input_at(0), *mask = call.input_at(1);
   if (self == nullptr || mask == nullptr) return {.is_incomplete = true};
@@ -149,12 +150,12 @@ Scratch masked_index(const Call& call, const DeviceSpec&) {
       result.take(Count(list.broadcast_elements()) * list.elements_of_others(*self) *
                   element_bytes(self->dtype));
   for (std::size_t copy = first; copy < found; ++copy) result.give_back(copy);
-  result.take(mask->numel());  // Where it is not true.
+  result.take(mask->numel());  // The inverted mask.
   result.make_outputs();
   return result;
 }
 
-/// (self, mask, indices, values): values are zero where the mask is not true.
+/// (self, mask, indices, values): values are zeroed where the mask is false.
 Scratch masked_index_put(const Call& call, const DeviceSpec& device) {
   const TensorSpec *self = call.input_at(0), *mask = call.input_at(1), *values = call.input_at(3);
   if (self == nullptr || mask == nullptr || values == nullptr) return {.is_incomplete = true};
@@ -172,17 +173,17 @@ Scratch masked_index_put(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// scatter_reduce(self, dim, index, src, reduce, include_self). A recording does not say how it
-/// reduces: taken to be the mean, which counts, and of which the others need nothing.
+/// scatter_reduce(self, dim, index, src, reduce, include_self). Recordings omit the reduction:
+/// assume the mean, which needs counts; the others need no scratch.
 Scratch scatter_reduce(const Call& call, const DeviceSpec&) {
   const TensorSpec *self = call.input_at(0), *source = call.input_at(3);
   if (self == nullptr || source == nullptr) return {.is_incomplete = true};
   Scratch result;
   result.make_outputs();
   if (self->numel() == 0 || source->numel() == 0) return result;
-  result.take(source->bytes());  // A one for each.
-  result.take(self->bytes());    // How many come to each place.
-  result.take(self->numel());    // Whether none does.
+  result.take(source->bytes());  // Ones, for the count.
+  result.take(self->bytes());    // Count per position.
+  result.take(self->numel());    // Mask of empty positions.
   return result;
 }
 

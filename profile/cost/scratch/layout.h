@@ -1,4 +1,4 @@
-// How tensors lie in memory, as far as kernels ask before they copy one.
+// Layouts of tensors, for kernels that copy some of them.
 #pragma once
 
 #include "base/tensor_spec.h"
@@ -7,13 +7,13 @@
 
 namespace symprof::profile {
 
-/// A tensor whose elements lie one after the other, the last dimension fastest.
+/// A contiguous tensor, the last dimension fastest.
 TensorSpec row_major(DType dtype, std::vector<std::int64_t> sizes);
-/// Makes `sizes` the shape that they and `with` broadcast to (at::infer_size).
+/// Sets `sizes` to the broadcast shape of `sizes` and `with` (at::infer_size).
 void broadcast(std::vector<std::int64_t>& sizes, const std::vector<std::int64_t>& with);
-/// Whether a view can show all dimensions from `first` on as one (at::detail::computeStride).
+/// True if a view can flatten all dimensions from `first` on (at::detail::computeStride).
 bool can_be_joined(const TensorSpec& tensor, std::size_t first = 0);
-/// Whether all tensors have one type: one kernel serves such a list, others go one by one.
+/// True if all tensors have one dtype: such a list takes one kernel, others one kernel per tensor.
 bool is_uniform(const Call& call);
 
 }  // namespace symprof::profile

@@ -15,8 +15,8 @@ std::int64_t points_of(const TensorSpec& tensor) {
   return tensor.numel() / std::max<std::int64_t>(tensor.sizes.back(), 1);
 }
 
-/// The squared norms of points and ones beside them; the squares go once the norms are there, or
-/// once the ones are.
+/// The squared norms of points, and ones. The squares are freed once the norms are computed, or
+/// once the ones are allocated.
 struct Norms {
   std::size_t norms, ones;
 
@@ -33,8 +33,8 @@ struct Norms {
   }
 };
 
-/// One product gives all: |a|² + |b|² - 2ab, of points with their norm and a one beside them
-/// (_euclidean_dist).
+/// One product computes all distances |a|² + |b|² - 2ab, on points concatenated with their norm and
+/// a one (_euclidean_dist).
 void add_product(Scratch& result, const TensorSpec& a, const TensorSpec& b,
                  const DeviceSpec& device) {
   const auto widened = [](const TensorSpec& points) {
@@ -59,7 +59,7 @@ Scratch euclidean(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// `tensor` with the batch of `output`, in a copy where that makes it another tensor.
+/// `tensor` broadcast to the batch of `output`, copied if that changes the tensor.
 TensorSpec batched(Scratch& result, const TensorSpec& tensor, const TensorSpec& output) {
   TensorSpec whole = row_major(tensor.dtype, output.sizes);
   const std::size_t rank = output.sizes.size(), own = tensor.sizes.size();
@@ -75,8 +75,8 @@ bool are_points(const TensorSpec* a, const TensorSpec* b, const TensorSpec* outp
          b->sizes.size() >= 2 && output->sizes.size() >= 2;
 }
 
-/// (x1, x2, p, compute_mode). A recording has no real numbers: p is taken to be 2, its default,
-/// where many points are multiplied.
+/// (x1, x2, p, compute_mode). Recordings omit floating-point arguments: p is assumed to be 2, the
+/// default, for which many points use a matrix product.
 Scratch cdist(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t few_points = 25, always = 1, never = 2, if_many = 0;
   const TensorSpec *a = call.input_at(0), *b = call.input_at(1), *output = call.output(0);
@@ -95,7 +95,7 @@ Scratch cdist(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (gradient, x1, x2, p, cdist): what each point of x2 adds to each of x1, and then their sum.
+/// (gradient, x1, x2, p, cdist): contributions of each point of x2 to each of x1, then their sum.
 Scratch cdist_backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *a = call.input_at(1), *b = call.input_at(2);
   if (!are_points(a, b, gradient)) return {.is_incomplete = true};
@@ -116,7 +116,7 @@ Scratch cdist_backward(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (gradient, self, p, pdist): what each point adds to each other.
+/// (gradient, self, p, pdist): contributions of each point to each other.
 Scratch pdist_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec* self = call.input_at(1);
   if (self == nullptr || self->sizes.size() != 2) return {.is_incomplete = true};
@@ -126,7 +126,7 @@ Scratch pdist_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Copies and lists of pointers, by what the solver wants.
+/// Copies and pointer lists depend on the solver.
 Scratch solver(const Call& call, const DeviceSpec& device) {
   Scratch result = cublas(call, device);
   result.is_incomplete = true;
@@ -140,9 +140,9 @@ constexpr ScratchRule linalg_rows[] = {
     {"aten::_pdist_backward", pdist_backward},
     {"aten::triangular_solve", solver},
     {"aten::linalg_solve_triangular", solver},
-    // A loop of other operators, whose length depends on values.
+    // A loop of other operators whose length depends on values.
     {"aten::linalg_matrix_exp", unknown_scratch},
-    // Workspaces of cuSOLVER, cuBLAS's batched factorisations, MAGMA.
+    // Workspaces of cuSOLVER, cuBLAS's batched factorizations, MAGMA.
     {"aten::_linalg_det", unknown_scratch},
     {"aten::_linalg_slogdet", unknown_scratch},
     {"aten::linalg_cholesky_ex", unknown_scratch},

@@ -1,4 +1,4 @@
-// Losses: the value of each element is there before its mean or sum. Sources:
+// Losses: element values are materialized before their mean or sum. Sources:
 // aten/src/ATen/native/Loss.cpp, cuda/Loss.cu, cuda/NLLLoss2d.cu.
 
 #include "profile/cost/scratch/families.h"
@@ -8,7 +8,7 @@
 namespace symprof::profile {
 namespace {
 
-/// All of `elements` become one number.
+/// Adds the reduction of all `elements` to one number.
 void add_mean(Scratch& scratch, const TensorSpec& elements, const DeviceSpec& device) {
   add_reduction(scratch, sum_of(elements, std::vector<bool>(elements.sizes.size(), true)), device);
 }
@@ -17,8 +17,8 @@ TensorSpec broadcast_of(const TensorSpec& a, const TensorSpec& b) {
   return row_major(a.dtype, a.numel() >= b.numel() ? a.sizes : b.sizes);
 }
 
-/// mse_loss and smooth_l1_loss make their output as large as the elements, and then shrink its
-/// sizes, not its storage: elements beside it.
+/// mse_loss and smooth_l1_loss allocate their output at the elements' size and then shrink its
+/// sizes, not its storage; the elements are a second block.
 template <int reduction>
 Scratch beside_elements(const Call& call, const DeviceSpec& device) {
   if (call.integer(reduction, 0, 1) == 0 || call.input_count() < 2) return {};
@@ -28,7 +28,7 @@ Scratch beside_elements(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// The output's storage holds the elements; their mean is made beside it and copied.
+/// The output's storage holds the elements; their mean is a separate tensor that is copied back.
 template <int reduction>
 Scratch beside_mean(const Call& call, const DeviceSpec& device) {
   if (call.integer(reduction, 0, 1) == 0) return {};
@@ -74,7 +74,7 @@ Scratch soft_margin_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// A gradient of each row that is one number expanded is written out.
+/// A per-row gradient that is an expanded scalar is materialized.
 Scratch likelihood_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec* gradient = call.input_at(0);
   if (gradient == nullptr) return {.is_incomplete = true};
@@ -83,8 +83,8 @@ Scratch likelihood_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// A loss for each row, of which the mean or sum is made; a single row has none (cuda/
-/// MultiMarginLoss.cu, MultiLabelMarginCriterion.cu).
+/// A loss per row, reduced to the mean or sum; none for a single row (cuda/ MultiMarginLoss.cu,
+/// MultiLabelMarginCriterion.cu).
 template <int reduction>
 Scratch margin(const Call& call, const DeviceSpec& device) {
   const TensorSpec* input = call.input_at(0);
@@ -102,7 +102,7 @@ Scratch margin(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (gradient, input, target, …): each row by row.
+/// (gradient, input, target, …), each made row-major.
 Scratch margin_backward(const Call& call, const DeviceSpec&) {
   Scratch result;
   result.make_outputs();
@@ -129,7 +129,7 @@ Scratch connectionist(const Call& call, const DeviceSpec&) {
 }
 
 /// (gradient, log_probs, targets, input_lengths, target_lengths, neg_log_likelihood, log_alpha, …):
-/// beside them as much again as the forward pass kept.
+/// scratch as large as the saved log_alpha.
 Scratch connectionist_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *log_probabilities = call.input_at(1), *forward = call.input_at(6);
   if (log_probabilities == nullptr || log_probabilities->sizes.size() != 3 || forward == nullptr)

@@ -1,4 +1,5 @@
-// Places where a mask is true. Sources: aten/src/ATen/native/cuda/{Nonzero,IndexKernel}.cu,
+// Masked selection: positions where a mask is true. Sources:
+// aten/src/ATen/native/cuda/{Nonzero,IndexKernel}.cu,
 // aten/src/ATen/native/TensorAdvancedIndexing.cpp.
 #include "profile/cost/scratch/masking.h"
 
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::int64_t count_bytes = 4;
 
-/// Counts what is not zero, and selects the places of it; a single number has none.
+/// Counts the nonzero elements and selects their positions; a scalar needs none.
 void add_nonzero(Scratch& result, const TensorSpec& tensor, const DeviceSpec& device) {
   if (!is_row_major(tensor)) result.take(tensor.bytes());
   const std::size_t count = result.take(count_bytes);
@@ -31,8 +32,7 @@ Scratch nonzero(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// nonzero_static(self, size, fill_value): blocks of threads count their parts, and know what was
-/// counted before them.
+/// nonzero_static(self, size, fill_value): thread blocks count their parts and scan the counts.
 Scratch nonzero_static(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t items_of_block = std::int64_t{512} * 16;
   const TensorSpec *self = call.input(0), *output = call.output(0);
@@ -72,7 +72,7 @@ Scratch masked_select(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (self, mask, source): which element of the source each place gets.
+/// (self, mask, source): the source index of each position.
 Scratch masked_scatter(const Call& call, const DeviceSpec&) {
   if (call.input_count() < 2) return {.is_incomplete = true};
   const std::int64_t elements = std::max(call.input(0)->numel(), call.input(1)->numel());
@@ -85,8 +85,8 @@ Scratch masked_scatter(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// (gradient, mask, sizes): the elements that were taken, and zeros for the others. How many were
-/// is known to the data: at most all.
+/// (gradient, mask, sizes): the selected elements, and zeros for the others. Their number depends
+/// on data: at most all.
 Scratch masked_scatter_backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *mask = call.input_at(1), *output = call.output(0);
   if (gradient == nullptr || mask == nullptr || output == nullptr) return {.is_incomplete = true};

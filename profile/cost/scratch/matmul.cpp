@@ -1,4 +1,4 @@
-// cuBLAS: every call that fetches the handle makes sure that its thread's handle has a workspace
+// cuBLAS: every call that gets the thread's handle ensures that it has a workspace
 // (aten/src/ATen/cuda/CublasHandlePool.cpp, getCurrentCUDABlasHandle).
 #include "profile/cost/scratch/matmul.h"
 
@@ -8,7 +8,7 @@
 
 namespace symprof::profile {
 
-// An empty product returns before it asks for a handle (ATen/native/cuda/Blas.cpp).
+// An empty product returns before it gets a handle (ATen/native/cuda/Blas.cpp).
 Scratch cublas(const Call& call, const DeviceSpec&) {
   for (std::size_t i = 0; const TensorSpec* input = call.input(i); ++i)
     if (input->numel() == 0) return {};
@@ -17,7 +17,7 @@ Scratch cublas(const Call& call, const DeviceSpec&) {
 
 namespace {
 
-/// cuBLAS takes matrices whose rows or columns lie together; others are copied
+/// True if the matrix is copied: cuBLAS requires contiguous rows or columns
 /// (prepare_matrix_for_cublas, prepare_batch_matrix_for_cublas).
 bool is_copied(const TensorSpec& matrix) {
   const std::size_t last = matrix.sizes.size() - 1, first = last - 1;
@@ -28,7 +28,7 @@ bool is_copied(const TensorSpec& matrix) {
   return !fits(first, last) && !fits(last, first);
 }
 
-/// A matrix, and a vector that is one number expanded (gemv in ATen/native/Blas.cpp).
+/// A matrix and a vector; an expanded-scalar vector is copied (gemv in ATen/native/Blas.cpp).
 Scratch matrix_and_vector(const Call& call, const DeviceSpec& device) {
   Scratch result = cublas(call, device);
   const std::size_t count = call.input_count();
@@ -60,16 +60,16 @@ Scratch with_bias(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// A product in 8 bits, which cuBLASLt alone has.
+/// An 8-bit product, only in cuBLASLt.
 Scratch scaled(const Call& call, const DeviceSpec& device) {
   Scratch result = cublas(call, device);
   result.uses_cublaslt = result.uses_cublas;
   return result;
 }
 
-/// (self, mat2, offs, …): sizes and pointers of each group, and a place for each multiprocessor,
-/// where CUTLASS has the kernel (bf16bf16_grouped_mm in native/cuda/GroupMM.cu); one product after
-/// the other elsewhere.
+/// (self, mat2, offs, …): sizes and pointers per group, and a workspace per multiprocessor, if
+/// CUTLASS has the kernel (bf16bf16_grouped_mm in native/cuda/GroupMM.cu); otherwise a loop of
+/// products.
 Scratch grouped(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t bytes_of_group = 60, bytes_of_multiprocessor = 512;
   const TensorSpec *self = call.input_at(0), *offsets = call.input_at(2);
@@ -100,7 +100,7 @@ constexpr ScratchRule matmul_rows[] = {
     {"aten::_grouped_mm", grouped},
     {"transformers::grouped_mm_fallback", cublas},
     {"transformers::grouped_mm_fallback_backward", cublas},
-    // A loop of products, whose length follows from the sizes.
+    // A loop of products whose length depends on the sizes.
     {"aten::_trilinear", unknown_scratch},
     // Kernels that only some devices have.
     {"aten::_scaled_grouped_mm", unknown_scratch},

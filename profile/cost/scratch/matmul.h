@@ -1,11 +1,11 @@
-// What cuBLAS takes, for operators that call it among others.
+// The cuBLAS workspace, for operators that call cuBLAS among other libraries.
 #pragma once
 
 #include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
 
-/// The workspace of the thread, once one of the tensors has elements.
+/// The thread's cuBLAS workspace; none if a tensor is empty.
 Scratch cublas(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

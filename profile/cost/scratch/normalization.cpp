@@ -47,8 +47,8 @@ Scratch layer_norm(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// (gradient, input, normalized_shape, mean, rstd, weight, bias, output_mask). The gradients of
-/// weight and bias that are made first give way to the sums of their partials.
+/// (gradient, input, normalized_shape, mean, rstd, weight, bias, output_mask). The first allocated
+/// gradients of weight and bias are replaced by the sums of their partials.
 Scratch layer_norm_backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1),
                    *weight = call.input_at(5);
@@ -94,8 +94,8 @@ Scratch rms_norm_backward(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (input, weight, bias, batch, channels, elements, groups, eps): statistics in fp32 beside those
-/// in half precision, scale and shift of each channel.
+/// (input, weight, bias, batch, channels, elements, groups, eps): fp32 statistics besides those in
+/// half precision; scale and shift per channel.
 Scratch group_norm(const Call& call, const DeviceSpec&) {
   const std::int64_t batch = call.integer(3, 0, 0), channels = call.integer(4, 0, 0),
                      elements = call.integer(5, 0, 0), groups = call.integer(6, 0, 0);
@@ -123,8 +123,8 @@ Scratch group_norm_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Blocks along the rows of a channels-last batch meet in memory (flexible_launch_configs and
-/// batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
+/// Blocks along the rows of a channels-last batch combine partial results in global memory
+/// (flexible_launch_configs and batch_norm_stats_channels_last_cuda_template in Normalization.cuh).
 void add_staging(Scratch& scratch, const TensorSpec& input, std::int64_t values) {
   constexpr std::int64_t threads = 512, width = 32, elements_of_thread = 16, most_blocks = 128,
                          least_blocks = 8;
@@ -146,9 +146,8 @@ bool has_channels_inside(const TensorSpec& input) {
   return is_channels_last(input) || (input.sizes.size() == 2 && is_row_major(input));
 }
 
-/// Kernels for channels last come for two and four dimensions; layouts that have none of their own
-/// take mean and variance as reductions do, of bfloat16 in fp32 (batch_norm_choose_impl,
-/// batch_norm_mean_var).
+/// Channels-last kernels exist for two and four dimensions; other layouts compute mean and variance
+/// by generic reductions, bfloat16 in fp32 (batch_norm_choose_impl, batch_norm_mean_var).
 void add_statistics(Scratch& result, TensorSpec input, const DeviceSpec& device) {
   constexpr std::int64_t volume = 5, welford_bytes = 16;
   if (input.numel() == 0) return;
@@ -198,8 +197,8 @@ Scratch batch_norm_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Whether the forward pass ran cuDNN's kernel: no other that batch_norm chooses from reserves
-/// something for the backward (_batch_norm_with_update in Normalization.cu).
+/// True if the forward pass ran cuDNN's kernel: the only backend of batch_norm with a reserve for
+/// the backward (_batch_norm_with_update in Normalization.cu).
 bool is_of_cudnn(const TensorSpec* reserve) { return reserve != nullptr && reserve->numel() > 0; }
 
 /// (input, weight, bias, running_mean, running_var, momentum, eps)

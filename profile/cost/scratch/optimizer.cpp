@@ -1,6 +1,6 @@
-// Operators on lists of tensors. Their pointers travel as arguments of kernels
-// (aten/src/ATen/native/cuda/MultiTensorApply.cuh); reductions meet in memory
-// (ForeachReduceOp.cu).
+// Operators on lists of tensors. Their pointers are passed as kernel arguments
+// (aten/src/ATen/native/cuda/MultiTensorApply.cuh); reductions combine partial results in global
+// memory (ForeachReduceOp.cu).
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -10,9 +10,9 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::int64_t chunk = 65536;  // Elements of a block.
+constexpr std::int64_t chunk = 65536;  // Elements per block.
 
-/// A place for each chunk of each tensor, as many as the longest has.
+/// Partial results: tensors times the chunk count of the longest tensor.
 std::int64_t places(const Call& call) {
   std::int64_t most = 0, tensors = 0;
   for (; call.input(static_cast<std::size_t>(tensors)) != nullptr; ++tensors)

@@ -1,5 +1,5 @@
-// Pooling: a tensor that lies otherwise than a kernel wants is copied, an output that does is made
-// beside (aten/src/ATen/native/cuda: AveragePool2d.cu, DilatedMaxPool2d.cu,
+// Pooling: a tensor in another layout than the kernel requires is copied; such an output is
+// computed in a temporary (aten/src/ATen/native/cuda: AveragePool2d.cu, DilatedMaxPool2d.cu,
 // AdaptiveAveragePooling.cu, AdaptiveMaxPooling2d.cu).
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
@@ -8,7 +8,7 @@
 namespace symprof::profile {
 namespace {
 
-/// The copy of the first tensor comes before the output.
+/// The copy of the first tensor is allocated before the output.
 Scratch row_major_before(const Call& call, const DeviceSpec& device) {
   Scratch result = row_major_first(call, device);
   result.make_outputs();
@@ -19,7 +19,7 @@ bool prefers_channels_last(const TensorSpec& tensor) {
   return is_channels_last(tensor) && !is_row_major(tensor);
 }
 
-/// (gradient, input, …): the gradient in the layout of the input.
+/// (gradient, input, …): the gradient copied to the input's layout.
 Scratch as_input(const Call& call, const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *input = call.input_at(1);
   if (gradient == nullptr || input == nullptr) return {.is_incomplete = true};
@@ -29,14 +29,14 @@ Scratch as_input(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (gradient, input): kernels for channels last take any gradient.
+/// (gradient, input): channels-last kernels accept any gradient.
 Scratch adaptive_average_backward(const Call& call, const DeviceSpec& device) {
   const TensorSpec* input = call.input_at(1);
   if (input != nullptr && prefers_channels_last(*input)) return {};
   return row_major_first(call, device);
 }
 
-/// (gradient, input, indices): the input gives no more than its sizes.
+/// (gradient, input, indices): only the sizes of the input are used.
 Scratch adaptive_maximum_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(2),
                    *output = call.output(0);

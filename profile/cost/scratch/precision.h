@@ -1,4 +1,4 @@
-// In which precision kernels compute.
+// The precision in which kernels compute.
 #pragma once
 
 #include "base/tensor_spec.h"
@@ -13,7 +13,7 @@ inline std::int64_t accumulated_bytes(DType dtype) {
   return element_bytes(is_half(dtype) ? DType::float32 : dtype);
 }
 
-/// c10::promoteTypes of real numbers.
+/// c10::promoteTypes for real dtypes.
 DType promoted(DType a, DType b);
 
 }  // namespace symprof::profile

@@ -14,8 +14,8 @@
 namespace symprof::profile {
 namespace {
 
-/// Probabilities in half precision are drawn from in fp32 (bernoulli_tensor_kernel). With one
-/// probability for all nothing is taken, but a recording has no real numbers.
+/// Half-precision probabilities are converted to fp32 (bernoulli_tensor_kernel). A scalar
+/// probability needs no scratch, but recordings omit floating-point arguments.
 Scratch bernoulli(const Call& call, const DeviceSpec&) {
   Scratch result;
   result.make_outputs();
@@ -24,7 +24,7 @@ Scratch bernoulli(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// bernoulli_(self, p): numbers of double precision want probabilities of double precision.
+/// bernoulli_(self, p): double-precision tensors need double-precision probabilities.
 Scratch bernoulli_in_place(const Call& call, const DeviceSpec&) {
   const TensorSpec *self = call.input_at(0), *probability = call.input_at(1);
   Scratch result;
@@ -34,7 +34,8 @@ Scratch bernoulli_in_place(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// No deviation may be negative: the lowest one is looked at on the host (CHECK_NORMAL_TENSOR_STD).
+/// No standard deviation may be negative: the minimum is read on the host
+/// (CHECK_NORMAL_TENSOR_STD).
 void add_deviation_check(Scratch& result, const TensorSpec& deviation, const DeviceSpec& device) {
   Reduction lowest{.input = row_major(deviation.dtype, deviation.sizes),
                    .is_reduced = all_dimensions(deviation),
@@ -50,8 +51,8 @@ void add_deviation_check(Scratch& result, const TensorSpec& deviation, const Dev
   result.give_back(number);
 }
 
-/// normal(mean, std). Means that are one tensor for one deviation are added beside a copy of their
-/// size; deviations are checked before the output and after it, and one mean for all is a number.
+/// normal(mean, std). A tensor mean with a scalar deviation takes a copy of its size; tensor
+/// deviations are checked before and after the output; a scalar mean is no tensor.
 Scratch normal(const Call& call, const DeviceSpec& device) {
   const TensorSpec *deviation = call.input_at(1), *output = call.output(0);
   if (output == nullptr) return {.is_incomplete = true};
@@ -66,11 +67,11 @@ Scratch normal(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// Whether the probabilities are finite, none negative, and not all zero in a row.
+/// Checks that the probabilities are finite, not negative, and not all zero in a row.
 void add_checks(Scratch& result, const TensorSpec& self, const DeviceSpec& device) {
   const std::int64_t element = element_bytes(self.dtype);
-  result.take(element);  // The lowest.
-  result.take(element);  // The highest.
+  result.take(element);  // Minimum.
+  result.take(element);  // Maximum.
   add_reduction(result, extrema_of(self), device);
   const std::size_t is_finite = result.take(1), is_positive = result.take(1);
   result.take(1);
@@ -96,7 +97,7 @@ void add_checks(Scratch& result, const TensorSpec& self, const DeviceSpec& devic
   result.give_back(result.take(1));
 }
 
-/// The largest of numbers that are divided by exponentially distributed ones.
+/// Sampling by argmax of probabilities divided by exponential random numbers.
 void add_largest_quotients(Scratch& result, const TensorSpec& self, std::int64_t draws,
                            const DeviceSpec& device) {
   constexpr std::int64_t number_and_index_bytes = 16;
@@ -130,14 +131,14 @@ Scratch multinomial(const Call& call, const DeviceSpec& device) {
     add_largest_quotients(result, *self, draws, device);
     return result;
   }
-  // The distribution, normalised, and its sums up to each element.
+  // The normalized distribution and its cumulative sums.
   for (int i = 0; i < 3; ++i) result.take(self->bytes());
   if (self->sizes.back() == self->numel())
     result.take(cub::scan_bytes(self->numel(), element_bytes(self->dtype)));
   return result;
 }
 
-/// randperm(n): random keys of as many bits as keep equal ones rare, and the numbers that they
+/// randperm(n): random keys, with enough bits to make collisions rare, and the values that they
 /// sort.
 Scratch permutation(const Call& call, const DeviceSpec&) {
   const TensorSpec* output = call.output(0);

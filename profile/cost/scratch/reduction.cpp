@@ -1,4 +1,4 @@
-// Which accumulator each reduction has. Sources: aten/src/ATen/native/cuda/Reduce*Kernel.cu,
+// The accumulator of each reduction. Sources: aten/src/ATen/native/cuda/Reduce*Kernel.cu,
 // SharedReduceOps.h, aten/src/ATen/native/ReduceOps*.{h,cpp} for the copies before it; for segments
 // cuda/SegmentReduce.cu, SegmentReduce.cpp; for norms Normalization.cpp, TensorCompare.cpp.
 #include <limits>
@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 
-/// The dimensions that a call names at schema argument `position`; all of them where it names none,
-/// or where the output has none (sum() has its dtype at that position).
+/// Reduced dimensions: those at schema argument `position`; all if there are none, or if the output
+/// is a scalar (sum() has its dtype at that position).
 std::vector<bool> reduced_dimensions(const Call& call, int position) {
   const TensorSpec& input = *call.input(0);
   const auto rank = static_cast<std::int64_t>(input.sizes.size());
@@ -36,8 +36,8 @@ bool is_reduction(const Call& call) {
   return call.input_count() == 1 && call.output(0) != nullptr && call.input(0)->numel() > 0;
 }
 
-/// The maximum is kept, and where it is infinite set to 0; what is summed is a copy
-/// (logsumexp_out_impl in ReduceOps.cpp).
+/// The maximum is kept, and set to 0 where infinite; the sum is over a copy (logsumexp_out_impl in
+/// ReduceOps.cpp).
 Scratch logsumexp(const Call& call, const DeviceSpec& device) {
   if (!is_reduction(call) || !is_floating_point(call.input(0)->dtype))
     return {.is_incomplete = true};
@@ -77,8 +77,8 @@ Scratch count_nonzero(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// Sums and means of whole numbers first copy them to the output's type; half precision to fp32 is
-/// summed as it is (make_reduction in ReduceOpsUtils.h).
+/// Sums and means of integers first copy them to the output's dtype; half precision to fp32 is
+/// summed without a copy (make_reduction in ReduceOpsUtils.h).
 template <int position>
 Scratch sum(const Call& call, const DeviceSpec& device) {
   if (!is_reduction(call)) return {.is_incomplete = true};
@@ -112,7 +112,7 @@ Scratch reduce(const Call& call, const DeviceSpec& device, Accumulator accumulat
   return result;
 }
 
-/// Reductions of all elements want them side by side, and copy other tensors first.
+/// Full reductions need contiguous elements, and copy other tensors first.
 Scratch reduce_row(const TensorSpec& input, DType output, std::int64_t accumulator_bytes,
                    bool accumulates_in_output, const DeviceSpec& device) {
   Scratch result;
@@ -132,13 +132,13 @@ bool names_dimension(const Call& call) { return call.integer(1, 0, nothing) != n
 
 std::int64_t bytes_of_value(DType dtype) { return element_bytes(dtype); }
 
-/// max and min along dimensions accumulate a number of the input's own type.
+/// max and min along dimensions accumulate in the input's dtype.
 Scratch extremum_of_dimensions(const Call& call, const DeviceSpec& device) {
   return reduce(call, device, bytes_of_value, true);
 }
 
-/// max and min of all elements, or along one dimension with the place of each. max.other and
-/// min.other compare two tensors.
+/// max and min of all elements, or along one dimension with indices. max.other and min.other
+/// compare two tensors.
 Scratch extremum(const Call& call, const DeviceSpec& device) {
   if (call.input_count() == 2) return {};
   const auto of_pair = [](DType dtype) { return element_bytes(dtype) <= 8 ? 16 : 32; };
@@ -156,7 +156,7 @@ Scratch both_extrema(const Call& call, const DeviceSpec& device) {
   return reduce_row(input, input.dtype, both(input.dtype), false, device);
 }
 
-/// The number and its index; among all, in a view of one dimension or a copy.
+/// argmax and argmin: value and index; over all elements, in a flattened view or a copy.
 Scratch position_of_extremum(const Call& call, const DeviceSpec& device) {
   constexpr std::int64_t accumulator_bytes = 16;
   if (!names_dimension(call) && is_reduction(call) && !can_be_joined(*call.input(0)))
@@ -165,7 +165,7 @@ Scratch position_of_extremum(const Call& call, const DeviceSpec& device) {
       call, device, [](DType) { return accumulator_bytes; }, false);
 }
 
-/// A single number is looked at in a copy.
+/// A scalar input is copied.
 Scratch truth(const Call& call, const DeviceSpec& device) {
   if (const TensorSpec* input = call.input(0); input != nullptr && input->sizes.empty())
     return {.blocks = {input->dtype == DType::boolean ? 0 : 1}};
@@ -194,7 +194,7 @@ Scratch distance(const Call& call, const DeviceSpec& device) {
 }
 
 /// renorm(self, p, dim, maxnorm): a norm for each index of the dimension, in fp32 for half
-/// precision, and what it scales by.
+/// precision, and the scale factors.
 Scratch renorm(const Call& call, const DeviceSpec& device) {
   const TensorSpec* self = call.input_at(0);
   if (self == nullptr || self->sizes.empty()) return {.is_incomplete = true};
@@ -212,8 +212,8 @@ Scratch renorm(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// (data, reduce, lengths, indices, offsets, axis, unsafe, initial). A line is reduced by cub, of
-/// which the temporary storage is one byte.
+/// (data, reduce, lengths, indices, offsets, axis, unsafe, initial). 1-D data is reduced by cub,
+/// with one byte of temporary storage.
 Scratch segment_reduce(const Call& call, const DeviceSpec&) {
   const TensorSpec *data = call.input_at(0), *lengths = call.input_at(2),
                    *offsets = call.input_at(4);

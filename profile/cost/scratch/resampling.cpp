@@ -1,5 +1,5 @@
-// Interpolation and padding: a tensor that lies otherwise than a kernel wants is copied, an output
-// that does is made beside (aten/src/ATen/native/cuda: UpSample*.cu, ReflectionPad.cu).
+// Interpolation and padding: a tensor in another layout than the kernel requires is copied; such an
+// output is computed in a temporary (aten/src/ATen/native/cuda: UpSample*.cu, ReflectionPad.cu).
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
 #include "profile/cost/scratch/row_major_copies.h"
@@ -7,7 +7,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Rows or channels may be last.
+/// Kernels that accept row-major and channels-last inputs.
 Scratch either_layout(const Call& call, const DeviceSpec& device) {
   if (call.input(0) != nullptr && is_channels_last(*call.input(0))) return {};
   return row_major_first(call, device);

@@ -1,5 +1,5 @@
 // Recurrent layers: a workspace of cuDNN while a pass runs (native/cudnn/RNN.cpp). The backward
-// pass takes it once for the gradients of what came in and once for those of the weights.
+// pass takes it once for the input gradients and once for the weight gradients.
 #include "profile/cost/scratch/cudnn_plans.h"
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
@@ -19,13 +19,13 @@ RecurrentKind kind_of_mode(std::int64_t mode) {
   return mode == gru ? RecurrentKind::gru : RecurrentKind::rnn;
 }
 
-/// Whether the call reads cuDNN's state of dropout.
+/// True if the call reads cuDNN's dropout state.
 bool has_dropout_state(const Call& call, int mode) {
   constexpr int behind_mode = 9;
   return call.input_at(mode + behind_mode) != nullptr;
 }
 
-/// Nothing for packed sequences and for projections, of which no workspace was seen.
+/// nullopt for packed sequences and projections, whose workspaces were not observed.
 std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
   const TensorSpec* input = call.input_at(0);
   constexpr std::size_t sequences = 3;
@@ -42,9 +42,9 @@ std::optional<RecurrentSizes> recurrent_sizes(const Call& call, int mode) {
   return sizes;
 }
 
-/// cudnnDropoutGetStatesSize has no public formula: on an H200 it is a state of cuRAND's XORWOW
-/// (48 bytes, curand_kernel.h) for each of 1 024 threads of each multiprocessor. 0 for devices
-/// where none was seen, whose calls are incomplete.
+/// cudnnDropoutGetStatesSize has no public formula: on an H200 it is a state of cuRAND's XORWOW (48
+/// bytes, curand_kernel.h) for each of 1 024 threads of each multiprocessor. 0 for devices without
+/// observations, whose calls are incomplete.
 std::int64_t dropout_state_bytes(const DeviceSpec& device) {
   constexpr std::int64_t threads = 1024, state_bytes = 48;
   return device.cudnn_copies_operands ? device.multiprocessors * threads * state_bytes : 0;
@@ -62,7 +62,7 @@ Scratch workspace(const Call& call, const DeviceSpec& device) {
     result.is_incomplete = true;
     return result;
   }
-  // Steps come first inside; what comes in with the batch in front is copied.
+  // cuDNN takes time-major inputs; a batch-first input is copied.
   if (call.integer(mode + 4, 0, 0) != 0 && is_row_major(*call.input_at(0)))
     result.take(call.input_at(0)->bytes());
   result.make_outputs();
@@ -70,7 +70,7 @@ Scratch workspace(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// What is kept for backward is made behind the workspace.
+/// The reserve for the backward pass is allocated after the workspace.
 Scratch forward(const Call& call, const DeviceSpec& device) {
   constexpr std::size_t reserve = 3;
   Scratch result = workspace<mode_at>(call, device);

@@ -1,4 +1,4 @@
-// Kernels that want tensors row by row: whatever lies otherwise is copied.
+// Kernels that require row-major tensors: other layouts are copied.
 #pragma once
 
 #include "profile/cost/scratch/scratch.h"
@@ -7,7 +7,7 @@ namespace symprof::profile {
 
 /// The first tensor is copied unless it is row-major.
 Scratch row_major_first(const Call& call, const DeviceSpec& device);
-/// All tensors are wanted row-major: outputs made so beside the real ones, then copies of inputs.
+/// All tensors must be row-major: temporaries for outputs, then copies of inputs.
 Scratch row_major_all(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile

@@ -1,5 +1,4 @@
-// Sums and extrema of what comes before (aten/src/ATen/native/cuda/ScanKernels.cpp,
-// ScanUtils.cuh).
+// Scans: cumulative sums and extrema (aten/src/ATen/native/cuda/ScanKernels.cpp, ScanUtils.cuh).
 #include "profile/cost/scratch/cub.h"
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/scratch/layout.h"
@@ -8,7 +7,7 @@
 namespace symprof::profile {
 namespace {
 
-/// cumsum(self, dim, dtype), cumprod: another type is copied first; one long row is cub's.
+/// cumsum(self, dim, dtype), cumprod: another dtype is copied first; a single long row uses cub.
 Scratch scan(const Call& call, const DeviceSpec&) {
   constexpr std::int64_t most_at_once = std::int64_t{1} << 30;
   const TensorSpec *self = call.input(0), *output = call.output(0);
@@ -25,7 +24,7 @@ Scratch scan(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// cummax, cummin: rows that lie together.
+/// cummax, cummin: need contiguous rows.
 Scratch scan_of_extrema(const Call& call, const DeviceSpec&) {
   const TensorSpec* self = call.input(0);
   if (self == nullptr) return {.is_incomplete = true};

@@ -1,4 +1,4 @@
-// Elements that are looked for. Sources: aten/src/ATen/native/cuda/Bucketization.cu,
+// Searches. Sources: aten/src/ATen/native/cuda/Bucketization.cu,
 // aten/src/ATen/native/{BucketizationUtils.h,TensorCompare.cpp}.
 #include <cmath>
 
@@ -11,7 +11,7 @@
 namespace symprof::profile {
 namespace {
 
-/// The type to compare in: a number has no say in it among tensors of its kind
+/// The dtype of the comparison: a scalar does not promote tensors of its category
 /// (at::native::result_type).
 DType compared_as(const TensorSpec& boundaries, const TensorSpec& input, bool is_number) {
   if (!is_number && !input.sizes.empty()) return promoted(boundaries.dtype, input.dtype);
@@ -20,7 +20,7 @@ DType compared_as(const TensorSpec& boundaries, const TensorSpec& input, bool is
   return is_number ? DType::float32 : input.dtype;
 }
 
-/// Copies of what does not lie row by row, and of what is compared in another type
+/// Copies of tensors that are not row-major, and of those compared in another dtype
 /// (searchsorted_maybe_trim_input_tensors).
 void add_compared(Scratch& result, const TensorSpec& boundaries, const TensorSpec& input,
                   const TensorSpec* sorter, bool is_number) {
@@ -31,8 +31,8 @@ void add_compared(Scratch& result, const TensorSpec& boundaries, const TensorSpe
     if (tensor->dtype != common) result.take(Count(tensor->numel()) * element_bytes(common));
 }
 
-/// searchsorted(sorted_sequence, self, …, sorter): the sorter's extremes are checked. A number
-/// becomes a tensor.
+/// searchsorted(sorted_sequence, self, …, sorter): the sorter's range is checked. A scalar becomes
+/// a tensor.
 Scratch search_sorted(const Call& call, const DeviceSpec& device) {
   const TensorSpec *boundaries = call.input_at(0), *input = call.input_at(1),
                    *sorter = call.input_at(5);
@@ -73,7 +73,7 @@ Scratch bucketize(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Each element is compared with each that is looked for (isin_default).
+/// Each element is compared with each test element (isin_default).
 void add_comparisons(Scratch& result, const TensorSpec& elements, std::int64_t tests,
                      const DeviceSpec& device) {
   TensorSpec pairs = row_major(DType::boolean, elements.sizes);
@@ -86,8 +86,8 @@ void add_comparisons(Scratch& result, const TensorSpec& elements, std::int64_t t
   add_reduction(result, truth_of(pairs, is_reduced), device);
 }
 
-/// (elements, test_elements, assume_unique, invert). Many are sorted; without repetitions, how many
-/// there are is known to the data.
+/// (elements, test_elements, assume_unique, invert). Many test elements are sorted and made unique;
+/// their number then depends on data.
 Scratch is_in(const Call& call, const DeviceSpec& device) {
   const TensorSpec *elements = call.input_at(0), *tests = call.input_at(1);
   if (elements == nullptr || tests == nullptr) return {};

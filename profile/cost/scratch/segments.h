@@ -1,16 +1,15 @@
-// What kernels that reduce segments want to know of the segments
-// (aten/src/ATen/native/cuda/SegmentReduce.cu).
+// Segment metadata of the segment-reduction kernels (aten/src/ATen/native/cuda/SegmentReduce.cu).
 #pragma once
 
 #include "profile/cost/scratch/scratch.h"
 
 namespace symprof::profile {
 
-/// Whether one of the two says what the segments are; either may be null.
+/// True if lengths or offsets are given; either may be null.
 bool has_segments(const TensorSpec* lengths, const TensorSpec* offsets);
 
-/// The kernels want both lengths and offsets: lengths are summed up after a zero, of offsets the
-/// differences are taken.
+/// The kernels need both lengths and offsets: offsets are the cumulative sum of lengths after a
+/// zero, lengths the differences of offsets.
 void add_offsets(Scratch& scratch, const TensorSpec* lengths, const TensorSpec* offsets);
 
 }  // namespace symprof::profile

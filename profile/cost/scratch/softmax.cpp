@@ -8,7 +8,7 @@
 namespace symprof::profile {
 namespace {
 
-/// The forward kernels of softmax want rows that lie together (host_softmax).
+/// The forward kernels of softmax require contiguous rows (host_softmax).
 Scratch softmax(const Call& call, const DeviceSpec&) {
   Scratch result;
   if (const TensorSpec* input = call.input(0); input != nullptr && !is_row_major(*input))
@@ -22,9 +22,8 @@ bool is_expanded(const TensorSpec& tensor) {
   return false;
 }
 
-/// (gradient, output, …): the product of the two, which the kernel sums and subtracts, in the
-/// layout of the gradient; product and output are wanted with rows that lie together
-/// (softmax_backward_cuda_out).
+/// (gradient, output, …): their product, which the kernel sums and subtracts, in the gradient's
+/// layout; product and output must have contiguous rows (softmax_backward_cuda_out).
 Scratch softmax_backward(const Call& call, const DeviceSpec&) {
   const TensorSpec *gradient = call.input_at(0), *output = call.input_at(1);
   if (gradient == nullptr || output == nullptr) return {.is_incomplete = true};
@@ -35,7 +34,7 @@ Scratch softmax_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// (gradient, output, …), each with rows that lie together (host_softmax_backward).
+/// (gradient, output, …), each with contiguous rows (host_softmax_backward).
 Scratch log_softmax_backward(const Call& call, const DeviceSpec&) {
   Scratch result;
   for (const int position : {0, 1})
@@ -45,8 +44,8 @@ Scratch log_softmax_backward(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Rows that are minus infinity throughout become 0: a mask of elements and one of rows, which is
-/// reduced (_safe_softmax in transformers/attention.cpp).
+/// Rows of only minus infinity become 0: a mask of elements, reduced to a mask of rows
+/// (_safe_softmax in transformers/attention.cpp).
 Scratch safe_softmax(const Call& call, const DeviceSpec& device) {
   const TensorSpec* input = call.input(0);
   if (input == nullptr || input->sizes.empty()) return {.is_incomplete = true};
@@ -67,9 +66,9 @@ Scratch safe_softmax(const Call& call, const DeviceSpec& device) {
   return result;
 }
 
-/// masked_softmax_cuda in native/transformers/cuda/attention.cu: rows that its kernel cannot take
-/// are filled with -inf and given to the usual softmax, after an output that goes unused.
-/// (self, mask, dim, mask_type)
+/// masked_softmax_cuda in native/transformers/cuda/attention.cu: rows that its kernel does not
+/// support are filled with -inf and passed to the usual softmax, after an unused output. (self,
+/// mask, dim, mask_type)
 Scratch masked_softmax(const Call& call, const DeviceSpec&) {
   constexpr std::int64_t most_elements = 1024, most_bytes = 4096, mask_of_queries = 0;
   const TensorSpec *scores = call.input_at(0), *mask = call.input_at(1);

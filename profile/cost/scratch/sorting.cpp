@@ -1,5 +1,5 @@
-// Sorting, and places in an order. Sources: aten/src/ATen/native/cuda/Sort.{cu,cpp}, TensorTopK.cu,
-// Sorting.cpp, TensorModeKernel.cpp.
+// Sorting, top-k and order statistics. Sources: aten/src/ATen/native/cuda/Sort.{cu,cpp},
+// TensorTopK.cu, Sorting.cpp, TensorModeKernel.cpp.
 #include "profile/cost/scratch/sorting.h"
 
 #include <algorithm>
@@ -24,8 +24,8 @@ std::int64_t size_of(const TensorSpec& tensor, std::size_t dimension) {
   return tensor.sizes.empty() ? 1 : tensor.sizes[dimension];
 }
 
-/// Keys of few segments are sorted all together, with their segment beside them, and then back by
-/// segments (segmented_sort_pairs_by_full_sort).
+/// Keys of few segments are sorted together, with their segment indices, and then back by segment
+/// (segmented_sort_pairs_by_full_sort).
 void add_full_sort(Scratch& result, std::int64_t elements, std::int64_t key,
                    std::int64_t segments) {
   result.take(Count(elements) * long_bytes);  // Index and segment.
@@ -64,14 +64,15 @@ void add_sort(Scratch& result, const TensorSpec& self, std::size_t dimension) {
   if (self.numel() == 0 || self.sizes.empty()) return;
   const std::int64_t row = self.sizes[dimension], elements = self.numel();
   if (row <= most_in_place) {
-    result.take(Count(row) * long_bytes);  // Its indices before it is sorted.
+    result.take(Count(row) * long_bytes);  // Its indices before the sort.
     return;
   }
   if (elements > most_elements) {
     result.is_incomplete = true;
     return;
   }
-  if (!(is_row_major(self) && dimension + 1 == self.sizes.size())) {  // Rows side by side.
+  if (!(is_row_major(self) &&
+        dimension + 1 == self.sizes.size())) {  // Transposed to contiguous rows.
     result.take(self.bytes());
     result.take(self.bytes());
     result.take(Count(elements) * long_bytes);
@@ -98,7 +99,7 @@ Scratch sort(const Call& call, const DeviceSpec&) {
   return result;
 }
 
-/// Whether several blocks look through a row (should_use_multiblock).
+/// True if several blocks search one row (should_use_multiblock).
 bool shares_rows(std::int64_t rows, std::int64_t row) {
   struct Range {
     std::int64_t most_rows, least_row;
@@ -155,7 +156,7 @@ void add_sorted_values(Scratch& result, const TensorSpec& self) {
   if (is_copied) result.give_back(0);
 }
 
-/// median(self, dim) looks at each row as it lies.
+/// median(self, dim) searches each row, copied if not row-major.
 Scratch along_dimension(const TensorSpec& self) {
   Scratch result;
   if (!is_row_major(self)) result.take(self.bytes());
@@ -163,8 +164,8 @@ Scratch along_dimension(const TensorSpec& self) {
   return result;
 }
 
-/// (self), (self, dim): of all, `add_place` is what it takes to find the middle of the sorted
-/// values.
+/// (self), (self, dim): for all elements, `add_place` adds the scratch for finding the middle of
+/// the sorted values.
 template <class AddPlace>
 Scratch middle(const Call& call, AddPlace add_place) {
   const TensorSpec* self = call.input(0);
@@ -178,12 +179,12 @@ Scratch middle(const Call& call, AddPlace add_place) {
   return result;
 }
 
-/// The middle of all, unless the last one is NaN.
+/// The middle of all values, unless the last is NaN.
 Scratch median(const Call& call, const DeviceSpec&) {
   return middle(call, [](Scratch& result, std::int64_t) { result.take(1); });
 }
 
-/// As many as are numbers have a middle.
+/// nanmedian: the middle of the values that are not NaN.
 void add_place_among_numbers(Scratch& result, std::int64_t elements, const DeviceSpec& device) {
   const std::size_t are_nan = result.take(elements);
   const std::size_t count = result.take(long_bytes);
@@ -192,7 +193,7 @@ void add_place_among_numbers(Scratch& result, std::int64_t elements, const Devic
   add_reduction(result, sum_of(converted, {true}), device);
   result.give_back(copy);
   const std::size_t others = result.take(long_bytes), half = result.take(float_bytes);
-  result.take(long_bytes);  // The place of the middle.
+  result.take(long_bytes);  // The index of the middle.
   for (const std::size_t block : {half, others, count, are_nan}) result.give_back(block);
 }
 
@@ -207,7 +208,7 @@ Scratch kth_value(const Call& call, const DeviceSpec&) {
   return self == nullptr ? Scratch{.is_incomplete = true} : along_dimension(*self);
 }
 
-/// mode(self, dim): rows that lie together. Long ones are Thrust's.
+/// mode(self, dim): contiguous rows; long ones use Thrust.
 Scratch mode(const Call& call, const DeviceSpec&) {
   constexpr std::int64_t longest = 2048;
   const TensorSpec* self = call.input(0);

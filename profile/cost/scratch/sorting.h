@@ -7,21 +7,21 @@
 
 namespace symprof::profile {
 
-/// The dimension that a call names, from 0; a number counts as one element.
+/// The dimension `named`, counted from 0; a scalar counts as one element.
 std::size_t dimension_of(const TensorSpec& tensor, std::int64_t named);
 
-/// Adds what sort takes beside its outputs.
+/// Adds the scratch of sort.
 void add_sort(Scratch& scratch, const TensorSpec& self, std::size_t dimension);
 
-/// Sorts a row. The blocks of its values and of the places that they came from stay.
+/// Sorts a row. The blocks of its values and of their original indices stay held.
 struct SortedRow {
   std::size_t values, indices;
 
   SortedRow(Scratch& scratch, const TensorSpec& row);
 };
 
-/// Adds where each block stands in its search for the k-th value, if blocks share rows
-/// (mbtopk::launch in TensorTopK.cu).
+/// Adds each block's search state for the k-th value, if blocks share rows (mbtopk::launch in
+/// TensorTopK.cu).
 void add_search_of_largest(Scratch& scratch, const TensorSpec& self, std::size_t dimension,
                            const DeviceSpec& device);
 

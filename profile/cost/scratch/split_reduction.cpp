@@ -50,7 +50,7 @@ struct Iterator {
   }
 };
 
-/// Above 0: `a` and `b`, the later one, change places (TensorIteratorBase::reorder_dimensions).
+/// Above 0: `a` and the later `b` are swapped (TensorIteratorBase::reorder_dimensions).
 int order(const Dimension& a, const Dimension& b) {
   if ((a.output_stride == 0) != (b.output_stride == 0)) return b.output_stride == 0 ? 1 : -1;
   for (const auto stride : {&Dimension::output_stride, &Dimension::input_stride}) {
@@ -111,8 +111,8 @@ Iterator iterate(const Reduction& reduction) {
   return result;
 }
 
-/// The first half along the dimension that reaches furthest; `rest` keeps the second one
-/// (TensorIteratorBase::get_dim_to_split, split).
+/// Returns the first half along the dimension with the largest extent in bytes; `rest` keeps the
+/// second half (TensorIteratorBase::get_dim_to_split, split).
 Iterator split_off(Iterator& rest) {
   std::int64_t furthest = -1;
   std::size_t at = 0;
@@ -131,7 +131,7 @@ Iterator split_off(Iterator& rest) {
   return half;
 }
 
-/// How many outputs of a thread are read at once (get_output_vec_size).
+/// Outputs per vectorized load of a thread (get_output_vec_size).
 std::int64_t outputs_of_load(const Iterator& iterator, std::int64_t element) {
   const std::size_t output = iterator.reduced_count();
   std::int64_t width = 4;
@@ -145,7 +145,7 @@ std::int64_t outputs_of_load(const Iterator& iterator, std::int64_t element) {
   return width;
 }
 
-/// How a reduction is laid over the device: ReduceConfig and setReduceConfig.
+/// The launch configuration of a reduction: ReduceConfig and setReduceConfig.
 class Launch {
  public:
   Launch(const Iterator& iterator, const Reduction& reduction, const DeviceSpec& device)
@@ -190,7 +190,7 @@ class Launch {
     width_ = std::min(widest, most / height_);
   }
 
-  /// Across warps, and if threads still have much to do, across blocks.
+  /// Splits across warps, and if threads still have many values, across blocks.
   void split(std::int64_t inputs, const DeviceSpec& device) {
     constexpr std::int64_t least_values = 16, most_values = 256;
     std::int64_t input_step = along_input_ ? width_ : 1, output_step = along_input_ ? 1 : width_;
@@ -221,8 +221,7 @@ void add_piece(Scratch& scratch, const Iterator& iterator, const Reduction& redu
   scratch.give_back(buffer);
 }
 
-/// Bytes of the accumulators in which pieces meet where the output cannot hold them: as many as the
-/// output has places.
+/// Bytes of the accumulators that combine pieces if the output cannot: one per output element.
 std::int64_t accumulation_bytes(const Iterator& iterator, const Reduction& reduction) {
   std::int64_t reach = element_bytes(reduction.output);
   for (const Dimension& d : iterator.dimensions) reach = std::max(reach, d.size * d.output_stride);
@@ -262,7 +261,7 @@ void add_reduction(Scratch& scratch, const Reduction& reduction, const DeviceSpe
   const Iterator whole = iterate(reduction);
   if (whole.elements() == 0) return;
   if (whole.fits_32_bits()) return add_piece(scratch, whole, reduction, device);
-  // Some hundred pieces, and more bytes than a device has.
+  // Hundreds of pieces, more bytes than any device has.
   constexpr std::int64_t most_elements = std::int64_t{1} << 38;
   if (whole.elements() > most_elements) {
     scratch.is_incomplete = true;

@@ -1,5 +1,5 @@
-// The different elements of a tensor. Sources: aten/src/ATen/native/cuda/UniqueCub.cu,
-// Unique.cu. What they write has room for all elements, and is then cut to as many as there are.
+// Unique elements of a tensor. Sources: aten/src/ATen/native/cuda/UniqueCub.cu, Unique.cu. Outputs
+// are allocated for all elements, and then shrunk to the unique ones.
 #include <limits>
 #include <optional>
 #include <utility>
@@ -18,8 +18,8 @@ struct Wanted {
   bool inverse, counts;
 };
 
-/// Equal elements lie together: runs are counted, or their first elements selected
-/// (compute_unique). The outputs are made between these blocks.
+/// Equal elements are adjacent: runs are counted, or their first elements selected
+/// (compute_unique). The outputs are allocated between these blocks.
 void add_runs(Scratch& result, std::int64_t count, DType dtype, Wanted wanted,
               bool is_consecutive) {
   result.make_outputs();
@@ -29,11 +29,11 @@ void add_runs(Scratch& result, std::int64_t count, DType dtype, Wanted wanted,
     result.give_back(result.take(cub::scan_of_flags_bytes(count)));
     result.give_back(places);
   }
-  result.take(long_bytes);  // How many there are.
+  result.take(long_bytes);  // Number of runs.
   result.take(wanted.counts ? cub::run_length_bytes(count) : cub::unique_bytes(count, dtype));
 }
 
-/// True and false are counted; the counts are there even if they are no output.
+/// Counts true and false; the counts are allocated even if they are no output.
 void add_truth_values(Scratch& result, const TensorSpec& self, bool has_counts,
                       const DeviceSpec& device) {
   result.take(flag_bytes);
@@ -55,7 +55,7 @@ Scratch sorted(const TensorSpec& self, Wanted wanted, bool has_counts, const Dev
   std::optional<std::size_t> range;
   if (wanted.inverse) {
     range = result.take(Count(count) * long_bytes);
-    result.take(Count(count) * long_bytes);  // Where each came from.
+    result.take(Count(count) * long_bytes);  // Original positions.
   }
   const std::size_t sort =
       result.take(cub::radix_sort_bytes({.items = count,
@@ -76,7 +76,7 @@ Scratch unique(const Call& call, const DeviceSpec& device) {
                 call.op() == "aten::_unique2", device);
 }
 
-/// Slices along a dimension are compared by their indices (unique_dim_cuda_template).
+/// Slices along a dimension are compared by index (unique_dim_cuda_template).
 Scratch of_slices(const TensorSpec& self, std::int64_t named, Wanted wanted, bool is_consecutive) {
   if (self.sizes.empty() || self.numel() == 0) return {.is_incomplete = true};
   const std::size_t dimension = dimension_of(self, named);

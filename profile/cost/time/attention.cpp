@@ -1,5 +1,5 @@
-// Fused attention: one kernel forward. Backward there are three (the sums of the outputs'
-// gradients, the gradients, the conversion of the query's), which the formula takes as one.
+// Fused attention: one kernel forward. The backward pass has three (row sums of output gradients,
+// the gradients, the conversion of the query gradient), which the formula treats as one.
 #include "base/rounding.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
@@ -7,11 +7,11 @@
 namespace symprof::profile {
 namespace {
 
-/// Where the arguments are, and where a 4-D tensor has its sequence.
+/// Argument positions, and the sequence dimension of a 4-D tensor.
 struct AttentionArguments {
   int query = 0, causal = 0;
   std::size_t sequence = 2;
-  TimeClass half = TimeClass::attention_flash;  ///< In 16 bit; fp32 has one kernel of its own.
+  TimeClass half = TimeClass::attention_flash;  ///< In 16 bit; fp32 has one kernel.
   bool backward = false;
 };
 
@@ -37,16 +37,16 @@ LaunchEstimate attention_launches(const Call& call, const DeviceSpec& device,
   return Launches{{{time_class, work, at.backward ? 3 : 1}}};
 }
 
-/// The bias [..., heads, queries, keys] is the same for all heads, as a mask's is.
+/// True if the bias [..., heads, queries, keys] is broadcast over heads, like a mask.
 bool is_shared_by_heads(const TensorSpec& bias) {
   const std::size_t rank = bias.sizes.size();
   if (rank < 3) return true;
   return bias.sizes[rank - 3] == 1 || (bias.strides.size() == rank && bias.strides[rank - 3] == 0);
 }
 
-/// The memory-efficient kernel adds a bias to each score: 1.05 a clock and multiprocessor of an
-/// H200, whatever the dtype (truth/measured/single_calls.py, the half that is looked at), and three
-/// times as many of a mask that all heads share (bert_base_autocast.json beside it).
+/// The memory-efficient kernel adds a bias to each score: 1.05 scores per clock and multiprocessor
+/// on an H200 for every dtype (development split of truth/measured/single_calls.py), three times as
+/// many with a mask shared by all heads (truth/measured/bert_base_autocast.json).
 LaunchEstimate with_bias(LaunchEstimate launches, const TensorSpec* bias,
                          const DeviceSpec& device) {
   constexpr double scores_per_clock = 1.05, shared_per_clock = 3.15;
@@ -88,8 +88,8 @@ LaunchEstimate sdpa_cudnn_backward(const Call& call, const Cost&, const DeviceSp
       {.query = 1, .causal = 14, .half = TimeClass::attention_newer, .backward = true});
 }
 
-/// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, ...), sequences
-/// not packed.
+/// (query, key, value, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal, ...), for unpacked
+/// sequences.
 LaunchEstimate flash_kernel(const Call& call, const Cost&, const DeviceSpec& device) {
   if (call.input_at(3) != nullptr) return std::nullopt;
   return attention_launches(call, device, {.causal = 8, .sequence = 1});
@@ -102,7 +102,8 @@ LaunchEstimate flash_kernel_backward(const Call& call, const Cost&, const Device
                             {.query = 1, .causal = 11, .sequence = 1, .backward = true});
 }
 
-/// FlexAttention's compiled kernels, as flash attention of as many scores as the block mask keeps.
+/// FlexAttention's compiled kernels, modeled as flash attention of the scores that the block mask
+/// keeps.
 LaunchEstimate of_kept_blocks(const Call& call, const DeviceSpec& device,
                               const AttentionArguments& at, int scores) {
   LaunchEstimate launches = attention_launches(call, device, at);

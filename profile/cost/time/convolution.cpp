@@ -1,6 +1,5 @@
-// Convolutions: a kernel of cuDNN for the forward pass and for each gradient, one more for a bias.
-// PyTorch lets cuDNN round fp32 to TF32 but where a program does not
-// (torch.backends.cudnn.allow_tf32).
+// Convolutions: one cuDNN kernel for the forward pass and for each gradient, one more for a bias.
+// cuDNN may round fp32 to TF32 unless the program disables it (torch.backends.cudnn.allow_tf32).
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +12,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Where the arguments of an operator are; `none`: it has no such argument.
+/// Argument positions of an operator; `none`: no such argument.
 struct ConvolutionArguments {
   int input = 0, weight = 1, bias = 2, stride = 3, dilation = 5, transposed = 6, groups = 8;
 };
@@ -25,8 +24,8 @@ std::int64_t positions(const TensorSpec& tensor, std::size_t spatial) {
   return product;
 }
 
-/// All but the pass. `input` and `output` are those of a convolution that is not transposed: the
-/// transposed one is its data gradient.
+/// The work without its pass. `input` and `output` are those of the non-transposed convolution; a
+/// transposed convolution is its data gradient.
 std::optional<ConvolutionWork> shape_of(const Call& call, const ConvolutionArguments& at,
                                         const TensorSpec* input, const TensorSpec* output) {
   const TensorSpec* weight = call.input_at(at.weight);
@@ -59,9 +58,9 @@ std::optional<TimeClass> class_of(const Call& call, const TensorSpec& input,
   return std::nullopt;
 }
 
-/// Of one filter or several for each channel: PyTorch's own kernels, or, on Hopper, where alone
-/// they were measured, cuDNN's for channels last. Others are convolutions like all. A CPU's library
-/// has loops of its own for both layouts.
+/// The class of depthwise convolutions: PyTorch's own kernels, or cuDNN's channels-last kernels on
+/// Hopper (measured only there). All others have the `usual` class. CPU libraries have special
+/// loops for both layouts.
 TimeClass class_of(const Call& call, const ConvolutionArguments& at, const ConvolutionWork& c,
                    TimeClass usual, const DeviceSpec& device) {
   const TensorSpec *input = call.input_at(at.input), *weight = call.input_at(at.weight);
@@ -75,13 +74,13 @@ TimeClass class_of(const Call& call, const ConvolutionArguments& at, const Convo
   return c.channels_last && device.compute_major == hopper ? TimeClass::depthwise_cudnn : usual;
 }
 
-/// Adds a bias: the output once more, read and written, each number with the one of its channel.
+/// Adds the bias per channel: reads and writes the output once more.
 Kernel adds_bias(const TensorSpec& output, const DeviceSpec& device) {
   const std::int64_t bytes = 2 * numbers(output) * element_bytes(output.dtype);
   return {TimeClass::elementwise, StreamWork{std::max(bytes, bytes_one_by_one(output, device))}};
 }
 
-/// Its gradient: the output's, read.
+/// The bias gradient: reads the output gradient.
 Kernel sums_bias(const TensorSpec& gradient, const DeviceSpec& device) {
   const std::int64_t bytes = element_bytes(gradient.dtype), all = numbers(gradient);
   if (device.is_cpu || all == 0) return {TimeClass::elementwise, StreamWork{all * bytes}};

@@ -1,6 +1,6 @@
-// Element-wise operators. On a GPU each is one kernel that moves bytes, but for the few functions
-// that take longer in 16 bit. A CPU takes many instructions for some functions, and for what its
-// loops do number by number; those are named here.
+// Element-wise operators. On a GPU each is one memory-bound kernel, except a few functions that are
+// compute-bound in 16 bit. A CPU takes many instructions for some functions and for scalar loops;
+// those are listed here.
 #include <algorithm>
 #include <utility>
 
@@ -12,26 +12,26 @@ namespace {
 
 using enum TimeClass;
 
-/// A warp takes the numbers of the output as they lie; `operand` has them far apart, and lies
-/// together along another dimension.
+/// True if `operand` is transposed against the output: a warp reads consecutive output elements,
+/// which lie far apart in `operand`, contiguous along another dimension.
 bool lies_across(const TensorSpec& operand, const TensorSpec& out) {
   if (operand.sizes != out.sizes || operand.strides.size() != out.strides.size()) return false;
   bool is_apart = false, is_together = false;
   for (std::size_t i = 0; i < out.sizes.size(); ++i) {
     if (out.sizes[i] < 2) continue;
-    if (operand.strides[i] == 0) return false;  // Expanded: there are few numbers.
+    if (operand.strides[i] == 0) return false;  // Expanded: few elements.
     is_apart = is_apart || (out.strides[i] == 1 && operand.strides[i] > 1);
     is_together = is_together || (out.strides[i] != 1 && operand.strides[i] == 1);
   }
   return is_apart && is_together;
 }
 
-/// Bytes of an operand that come from memory more than once. It has no numbers of its own along
-/// some dimensions of the output, and is read anew for each of their indices; what it has further
-/// in has left the L2 cache by then. A quarter of the cache is what separates masks on four GPUs:
-/// those of 16 MiB take 1.4 times as long as their bytes in [8, 32, 2048, 2048] + [8, 1, 2048,
-/// 2048], those of 16 KiB and 1 MiB do not (sitar-lab/NeuSight, scripts/asplos/data/dataset/test;
-/// V100, T4, A100 and H100).
+/// Bytes of a broadcast operand that are read from memory again. It is reread for each index of the
+/// dimensions that it is broadcast over; if its inner part exceeds a share of the L2 cache, it has
+/// been evicted by then. A quarter of the cache separates masks on four GPUs: those of 16 MiB take
+/// 1.4 times as long as their bytes in [8, 32, 2048, 2048] + [8, 1, 2048, 2048], those of 16 KiB
+/// and 1 MiB do not (sitar-lab/NeuSight, scripts/asplos/data/dataset/test; V100, T4, A100 and
+/// H100).
 std::int64_t bytes_read_again(const TensorSpec& operand, const TensorSpec& out,
                               std::int64_t l2_bytes) {
   std::int64_t own_bytes = element_bytes(operand.dtype), times = 1;
@@ -48,8 +48,8 @@ std::int64_t bytes_read_again(const TensorSpec& operand, const TensorSpec& out,
   return own_bytes * (times - 1);
 }
 
-/// Operands that lie across the output are read as by a transposing copy, three times as slowly as
-/// what lies in order (an H200's `copy` beside its `elementwise`).
+/// Operands transposed against the output are read as by a transposing copy, three times slower
+/// than contiguous ones (an H200's `copy` beside its `elementwise`).
 LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t slower = 3;
   LaunchEstimate usual = moved(cost, elementwise);
@@ -72,9 +72,9 @@ LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpe
   return Launches{{{copy, StreamWork{across + others / slower}}}};
 }
 
-/// Numbers a clock of a GPU's multiprocessor, where bytes do not take longer anyway; 0: they do. Of
-/// an H200, in the half of truth/h200/kernel_record that calibrates: functions by exp and tanh take
-/// as long as their bytes in 16 bit, too.
+/// Elements per clock of a GPU's multiprocessor; 0 for memory-bound functions. From an H200,
+/// calibration split of truth/h200/kernel_record; functions by exp and tanh are memory-bound in 16
+/// bit too.
 double per_clock(Function function) {
   switch (function) {
     case Function::gelu:
@@ -108,20 +108,20 @@ LaunchEstimate computes(const Call& call, const Cost& cost, const DeviceSpec& de
   return function_of(function, call, cost, device);
 }
 
-/// `approximate`: the schema argument, which names "none" or "tanh".
+/// `approximate`: the schema argument "none" or "tanh".
 template <Function exact, Function by_tanh, int approximate>
 LaunchEstimate computes_gelu(const Call& call, const Cost& cost, const DeviceSpec& device) {
   return function_of(call.integer(approximate, 0, 0) != 0 ? by_tanh : exact, call, cost, device);
 }
 
-/// One number as the exponent is 2, 3, or a root mostly, and has a short loop of its own.
+/// A scalar exponent is mostly 2, 3 or a root, with a short special loop.
 LaunchEstimate raises(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (call.input_count() < 2) return moved(cost, elementwise);
   return function_of(Function::pow, call, cost, device);
 }
 
-/// Random numbers are drawn before what is read is multiplied: on an H200 six numbers a clock and
-/// multiprocessor, on top of the time of the bytes (truth/h200/kernel_record, as above).
+/// Random numbers are drawn before the multiplication: six per clock and multiprocessor on an H200,
+/// added to the time of the bytes (calibration split of truth/h200/kernel_record).
 LaunchEstimate drops(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double drawn_per_clock = 6;
   LaunchEstimate launches = draws(call, cost, device);

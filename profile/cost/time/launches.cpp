@@ -15,9 +15,9 @@ std::int64_t bytes_of(const Cost& cost, double passes) {
   return std::llround(static_cast<double>(cost.bytes_read + cost.bytes_written) * passes);
 }
 
-/// Whether the kernel's own type for the operand is another than the operand's
-/// (needs_dynamic_casting in ATen/native/cuda/CUDALoops.cuh): that of what it computes, the mask's
-/// where it takes one, and what comparisons compare is of one type.
+/// True if the kernel casts the operand dynamically (needs_dynamic_casting in
+/// ATen/native/cuda/CUDALoops.cuh): its dtype is not the compute dtype. Masks are not cast, and
+/// comparisons compute in the dtype of the first operand.
 bool is_converted(const Call& call, const TensorSpec& operand, const TensorSpec& out) {
   const std::string_view op = call.op();
   const bool takes_mask = op == "aten::where" || op.starts_with("aten::masked_fill");
@@ -85,11 +85,12 @@ LaunchEstimate waiting(LaunchEstimate launches) {
 
 namespace {
 
-/// What a kernel reaches of DRAM's bandwidth.
+/// Share of DRAM bandwidth that a kernel reaches.
 constexpr double reached_bandwidth = 0.9;
 
-/// Of a multiprocessor. On an H200 sums with a row and casts take as long for each number in 16 bit
-/// as in fp32: 1.25 to 1.6 numbers a clock (the half of truth/h200/kernel_record that calibrates).
+/// Elements per clock of a multiprocessor. On an H200, sums with a row and casts take as long per
+/// element in 16 bit as in fp32: 1.25 to 1.6 elements per clock (calibration split of
+/// truth/h200/kernel_record).
 constexpr double one_by_one_per_clock = 1.5;
 
 bool has_gaps(const TensorSpec& tensor) {
@@ -109,7 +110,7 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
   bool is_one_by_one = has_gaps(out);
   for (const TensorRecord& operand : call.record().inputs) {
     const TensorSpec* spec = call.spec(operand);
-    // A number of the host's is an argument of the kernel.
+    // A host scalar is a kernel argument.
     if (is_one_by_one || spec == nullptr || !call.lies_on_device(operand)) continue;
     is_one_by_one = is_converted(call, *spec, out) || spec->sizes != out.sizes ||
                     (!spec->strides.empty() && spec->strides != out.strides);

@@ -1,6 +1,5 @@
-// Dense linear algebra: cuSOLVER and MAGMA work on one panel of columns after the other. No public
-// measurements by size: the products of the panels and their launches stand for it, marked as not
-// measured.
+// Dense linear algebra: cuSOLVER and MAGMA process one panel of columns after another. There are no
+// public measurements by size: panel products and launches approximate it, marked as not measured.
 #include <algorithm>
 
 #include "profile/cost/time/families.h"
@@ -10,7 +9,7 @@ namespace symprof::profile {
 namespace {
 
 constexpr std::int64_t panel = 64;  ///< Columns.
-/// Of a panel: its own factors, the rows beside it, the product of what is left.
+/// Per panel: its factorization, the rows beside it, the update of the trailing matrix.
 constexpr std::int64_t panel_launches = 3;
 
 LaunchEstimate factorizes(const Call& call, const Cost& cost, const DeviceSpec& device) {
@@ -30,7 +29,7 @@ LaunchEstimate factorizes(const Call& call, const Cost& cost, const DeviceSpec& 
                   .is_rough = true};
 }
 
-/// Transforms and distances go over their bytes, transforms about twice.
+/// Transforms and distances are memory-bound; transforms take about two passes.
 template <int percent, int launches>
 LaunchEstimate moves_roughly(const Call&, const Cost& cost, const DeviceSpec&) {
   LaunchEstimate moves = moved(cost, TimeClass::elementwise, percent / 100.0, launches);

@@ -1,5 +1,4 @@
-// Matrix products: one kernel of cuBLAS each. A bias of one dimension is added inside of it
-// (cublasLtMatmul's epilogue).
+// Matrix products: one cuBLAS kernel each, which also adds a 1-D bias (cublasLtMatmul's epilogue).
 
 #include <algorithm>
 #include <numeric>
@@ -11,7 +10,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Weights meet the L2 cache after all other layers have passed through it.
+/// Weights find a cold L2 cache, after all other layers have passed through it.
 constexpr std::int64_t sets_of_weights = 6;
 
 bool is_parameter(const Call& call, int position) {
@@ -22,8 +21,7 @@ bool is_parameter(const Call& call, int position) {
   return false;
 }
 
-/// Each row or column of a matrix, whichever lies in one piece, begins at a multiple of so many
-/// bytes.
+/// Alignment in bytes of the rows or columns of a matrix, whichever are contiguous.
 std::int64_t alignment_of(const TensorSpec& matrix) {
   const std::size_t last = matrix.sizes.size() - 1;
   const std::int64_t step = std::max(matrix.strides[last], matrix.strides[last - 1]);
@@ -31,7 +29,7 @@ std::int64_t alignment_of(const TensorSpec& matrix) {
                   std::gcd(step, matrix.storage_offset) * element_bytes(matrix.dtype));
 }
 
-/// An operand that was expanded over the batch is the same for all of it; a CPU's caches keep it.
+/// Marks an operand that is expanded over the batch as shared; a CPU's caches keep it.
 void share_right(ProductWork& work, const TensorSpec& right, const DeviceSpec& device) {
   const bool is_shared = work.batch > 1 && right.sizes.size() == 3 && right.strides.size() == 3 &&
                          right.strides[0] == 0;
@@ -49,9 +47,10 @@ ProductLayout layout_of(const TensorSpec& left, const TensorSpec& right) {
   return left_along ? ProductLayout::along : ProductLayout::across;
 }
 
-/// What cuBLAS takes in fp32 on Hopper: gemmSN for few rows, and sgemm_largek for little to do.
-/// Read off the half of truth/h200/kernel_record that calibrates: of linear layers of less than 5e6
-/// numbers it is right for 44 of 45 there, for all 59 of the other half and for all 12 of an H100.
+/// cuBLAS's kernel in fp32 on Hopper: gemmSN for few rows, sgemm_largek for small products. Derived
+/// from the calibration split of truth/h200/kernel_record: for linear layers of fewer than 5e6
+/// elements it is right in 44 of 45 cases there, in all 59 of the other split and in all 12 of an
+/// H100.
 ProductKernel kernel_of(const ProductWork& work, TimeClass time_class, bool has_bias,
                         const DeviceSpec& device) {
   const bool is_of_class =
@@ -66,10 +65,10 @@ ProductKernel kernel_of(const ProductWork& work, TimeClass time_class, bool has_
   return is_linear && is_little ? ProductKernel::large_k : ProductKernel::usual;
 }
 
-/// Kernels beside sgemm_largek: memory is cleared, scaled, and the bias added.
+/// Launches of sgemm_largek with its helpers: clear, scale, add the bias.
 constexpr int launches_of_large_k = 4;
 
-/// A bias of one dimension.
+/// True with a 1-D bias.
 bool has_bias(const Call& call, int left_at) {
   const TensorSpec* bias = left_at > 0 ? call.input_at(0) : nullptr;
   return bias != nullptr && bias->sizes.size() == 1;
@@ -111,8 +110,8 @@ LaunchEstimate addmm(const Call& call, const Cost&, const DeviceSpec& device) {
   return product(call, device, 1);
 }
 
-/// self [M, K] · mat2 [G, K, N]: each group takes a part of the rows; self [M, K] · mat2 [K, N], of
-/// which it takes a part of K: the gradients of the matrices.
+/// self [M, K] · mat2 [G, K, N]: each group has a part of the rows; self [M, K] · mat2 [K, N]: each
+/// group has a part of K (the gradients of the matrices).
 LaunchEstimate grouped(const Call& call, const Cost&, const DeviceSpec& device) {
   const TensorSpec *left = call.input_at(0), *right = call.input_at(1), *out = call.output(0);
   if (!left || !right || !out || left->sizes.size() != 2) return std::nullopt;

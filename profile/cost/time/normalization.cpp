@@ -1,6 +1,6 @@
-// Norms. Those of rows go once over their bytes forward; backward a second kernel reads them again
-// for the gradients of weight and bias. Batch norm in training reads its input twice, and its
-// backward reads input and gradient twice: the batch's statistics come first.
+// Normalizations. Row norms take one pass over their bytes forward; backward, a second kernel
+// rereads them for the gradients of weight and bias. Batch norm in training reads its input twice,
+// and its backward reads input and gradient twice, because batch statistics are computed first.
 #include <algorithm>
 #include <variant>
 
@@ -12,12 +12,12 @@
 namespace symprof::profile {
 namespace {
 
-/// Kernels of rows want them in one piece (expect_contiguous in native/cuda/layer_norm_kernel.cu):
-/// an operand that lies otherwise is copied before.
+/// Row kernels require contiguous rows (expect_contiguous in native/cuda/layer_norm_kernel.cu): a
+/// noncontiguous operand is copied first.
 void copy_to_rows(LaunchEstimate& launches, const TensorSpec* operand, const DeviceSpec& device) {
   if (!launches || launches->kernels.empty() || operand == nullptr || is_row_major(*operand))
     return;
-  if (operand->strides.back() == 1)  // They are far apart, or in another order.
+  if (operand->strides.back() == 1)  // Rows with gaps, or in another order.
     launches->kernels.push_back(
         {TimeClass::elementwise,
          StreamWork{2 * numbers(*operand) * element_bytes(operand->dtype)}});
@@ -25,8 +25,8 @@ void copy_to_rows(LaunchEstimate& launches, const TensorSpec* operand, const Dev
     launches->kernels.push_back({TimeClass::copy, StreamWork{bytes_across(*operand, device)}});
 }
 
-/// `input`: the schema argument, and what is before it. Rows are as long as the weight, or as the
-/// last dimension.
+/// `input`, `weight`: schema arguments. A row is as long as the weight, or else as the last
+/// dimension.
 template <int input, int weight, int percent, int launches>
 LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input_at(input), *scale = call.input_at(weight);
@@ -43,9 +43,9 @@ LaunchEstimate norm_of_rows(const Call& call, const Cost& cost, const DeviceSpec
 }
 
 /// vectorized_layer_norm_kernel (native/cuda/layer_norm_kernel.cu) without a mean: only squares are
-/// summed, where a layer norm has Welford's update with a reciprocal for each number. Rows that are
-/// no whole vectors, and doubles, take the two kernels of a layer norm and as long. Names of the
-/// kernels in truth/h200/kernel_record agree.
+/// summed, where a layer norm has Welford's update with a reciprocal per element. Rows that are not
+/// a multiple of the vector width, and doubles, use the two kernels of a layer norm, and take as
+/// long. The kernel names in truth/h200/kernel_record agree.
 LaunchEstimate rms_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t numbers_of_vector = 4;
   LaunchEstimate result = norm_of_rows<0, 2, 100, 1>(call, cost, device);
@@ -57,12 +57,12 @@ LaunchEstimate rms_norm_times(const Call& call, const Cost& cost, const DeviceSp
   return result;
 }
 
-/// The gradients of weight and bias: blocks of 32 columns go through all rows, 256 at a time, and
-/// wait for each, where there are not enough columns to fill the device. Many rows of few columns
-/// are split instead, and the parts summed (LaunchGammaBetaBackwardCUDAKernel in
-/// native/cuda/layer_norm_kernel.cu). `clocks` of a wait: an H200's 0.6 to 0.8 us of an RMS norm
-/// and 0.9 to 1.2 of a layer norm, whatever the dtype (the half of truth/h200/kernel_record that
-/// calibrates). (grad_out, input, ...)
+/// The gradients of weight and bias: blocks of 32 columns loop over all rows, 256 at a time,
+/// latency-bound if there are too few columns to fill the device. Many rows of few columns are
+/// split instead, and the parts summed (LaunchGammaBetaBackwardCUDAKernel in
+/// native/cuda/layer_norm_kernel.cu). `clocks` per iteration: on an H200 0.6 to 0.8 us for an RMS
+/// norm and 0.9 to 1.2 us for a layer norm, for every dtype (calibration split of
+/// truth/h200/kernel_record). (grad_out, input, ...)
 template <int weight, int gradients, int clocks>
 LaunchEstimate norm_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t columns_of_block = 32, rows_at_once = 256, rows_of_part = 32,
@@ -98,15 +98,15 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
   return by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
 }
 
-// Group norm on a GPU is kernels of several kinds (native/cuda/group_norm_kernel.cu). What they
-// take beside their bytes is read off the half of truth/h200/kernel_record that calibrates.
+// Group norm on a GPU has kernels of several kinds (native/cuda/group_norm_kernel.cu). Their
+// compute time is from the calibration split of truth/h200/kernel_record.
 
-/// The mean and square of each row, then element by element with what is broadcast. An input that
-/// does not lie in rows is copied before.
+/// Moments of each row, then an element-wise kernel with broadcast operands. An input that is not
+/// row-major is copied first.
 LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double moments_per_clock = 1.85;
-  // From one number that a thread takes to the next: Welford's update waits for a division (743
-  // clocks of an H200, whatever the dtype: truth/measured/single_calls.py, the half looked at).
+  // Clocks from one element of a thread to the next: Welford's update waits for a division (743
+  // clocks on an H200 for every dtype: development split of truth/measured/single_calls.py).
   constexpr double clocks_of_moment = 743;
   constexpr std::int64_t threads_of_block = 512, threads_of_warp = 32;
   LaunchEstimate result = norm_of_groups<0, 3, 150, 3>(call, cost, device);
@@ -128,8 +128,8 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
   return result;
 }
 
-/// Sums of gradient and input for each channel of an image, by a warp or 512 threads; then element
-/// by element; then weight and bias, which wait for one image after the other.
+/// Sums of gradient and input for each channel of an image, by a warp or 512 threads; then an
+/// element-wise kernel; then weight and bias, which loop over the images.
 LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
                                          const DeviceSpec& device) {
   constexpr double pairs_per_clock = 1.9, gradients_per_clock = 1.07;
@@ -157,13 +157,14 @@ LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
   return result;
 }
 
-/// Rows of channels do, too (batch_norm_choose_impl in native/cuda/Normalization.cu).
+/// True if channels are contiguous, also in a matrix of [rows, channels] (batch_norm_choose_impl in
+/// native/cuda/Normalization.cu).
 bool lies_channels_last(const TensorSpec& tensor) {
   return tensor.strides.size() > 1 && tensor.sizes[1] > 1 && tensor.strides[1] == 1;
 }
 
-/// A channel's numbers are a row, of `tensors` tensors, but where channels lie together: those are
-/// taken in any order.
+/// A row is a channel's elements in `tensors` tensors; in channels-last layout, elements are read
+/// in any order.
 LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, int tensors,
                                 double passes, int launches, TimeClass rows,
                                 TimeClass channels_last) {
@@ -175,12 +176,11 @@ LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, i
                  launches);
 }
 
-// PyTorch's own (native/cuda/Normalization.cu) first makes the sums of each channel: by one block
-// of 512 threads where its numbers lie together, which takes as many images at once as they have
-// room for, else by 128 blocks, of 16 rows each, for 32 channels. A multiprocessor takes so many
-// clocks for a number, and waits so many for each turn of a channel's threads, less where L2 has
-// what they read. An H200's, of the half of truth/h200/kernel_record that calibrates; in fp32, of
-// truth/measured/single_calls.py, the half that is looked at.
+// PyTorch's own kernels (native/cuda/Normalization.cu) first compute the sums of each channel: by
+// one block of 512 threads if the channel's elements are contiguous (as many images at once as
+// fit), else by 128 blocks of 16 rows each for 32 channels. Clocks of a multiprocessor: per
+// element, and per iteration of a channel's threads, fewer on L2 hits. From an H200: calibration
+// split of truth/h200/kernel_record; in fp32, development split of truth/measured/single_calls.py.
 
 struct ClocksOfSums {
   double number, turn, turn_in_cache;
@@ -197,7 +197,7 @@ ClocksOfSums clocks_of_sums(const TensorSpec& in, bool is_backward, bool channel
   return {area <= small_area ? 3.8 : 1.1, 900, 900};
 }
 
-/// Bytes in whose time the sums are made, and everything is read and written once more.
+/// The time, as bytes, of the sums and of one more pass that reads and writes everything.
 std::int64_t bytes_of_norm(const TensorSpec& in, bool is_backward, const DeviceSpec& device) {
   constexpr double rows_at_once = 2048, threads_of_channel = 512;
   const bool channels_last = lies_channels_last(in);
@@ -228,13 +228,13 @@ LaunchEstimate native_norm(const Call& call, const Cost& cost, bool is_backward,
   return result;
 }
 
-/// Read once for the statistics and once to apply them, or with stored ones only applied.
+/// Read once for the statistics and once to apply them, or only applied with stored statistics.
 LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const bool training = call.integer(5, 0, call.integer(3, 0, 1)) != 0;
   return training ? native_norm(call, cost, false, device) : moved(cost, TimeClass::elementwise);
 }
 
-/// cuDNN's is one kernel that keeps what fits.
+/// cuDNN's is one kernel that keeps on chip what fits.
 LaunchEstimate cudnn_batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, 1) != 0;
   return training ? norm_of_channels(call, cost, 0, 1, 1.5, 1, TimeClass::batch_norm,

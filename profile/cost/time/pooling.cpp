@@ -1,6 +1,6 @@
-// Poolings and resamplings. On a GPU each thread makes a number of the output, or a gradient, and
-// goes through what it is made of: most take longer for that than for their bytes. The clocks are
-// of an H200 in fp32 and bf16 (truth/measured/single_calls.py, the half that is looked at).
+// Pooling and resampling. On a GPU each thread computes one output element, or one gradient, and
+// loops over its inputs: most are bound by that loop, not by bytes. Clocks are from an H200 in fp32
+// and bf16 (development split of truth/measured/single_calls.py).
 #include <algorithm>
 #include <cmath>
 
@@ -13,12 +13,12 @@ namespace {
 
 using enum TimeClass;
 
-/// Of a multiprocessor, for a number: so many, and more for each that its window has.
+/// Clocks of a multiprocessor per output element, and per element of its window.
 struct Clocks {
   double number = 0, of_window = 0;
 };
 
-/// The call's bytes, or what DRAM moves in `clocks`, whichever is more.
+/// The larger of the call's bytes and the bytes that DRAM moves in `clocks`.
 LaunchEstimate takes(const Cost& cost, const DeviceSpec& device, double clocks, int launches = 1) {
   return at_least(moved(cost, pooling, 1, launches), bytes_of_clocks(device, clocks));
 }
@@ -28,7 +28,7 @@ double clocks_of(const TensorSpec& made, double window, Clocks clocks, const Dev
          std::max(device.multiprocessors, 1);
 }
 
-/// Both sizes of a window in the list at `position`, which may have one for both.
+/// The area of the window at argument `position`; one size stands for both.
 double area(const Call& call, int position, double otherwise) {
   const std::int64_t first = call.integer(position, 0, 0);
   if (first == 0) return otherwise;
@@ -46,8 +46,8 @@ LaunchEstimate pools(const Call& call, const Cost& cost, const DeviceSpec& devic
   return takes(cost, device, clocks_of(*out, area(call, 1, 1), clocks, device));
 }
 
-/// A gradient is looked for in all windows that its place is in. A CPU adds each where its place
-/// says. (grad_output, input, kernel_size, stride, ...)
+/// On a GPU each input position gathers from all windows that contain it. A CPU scatters each
+/// gradient by its index. (grad_output, input, kernel_size, stride, ...)
 template <bool is_maximum>
 LaunchEstimate pools_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input_at(1), *out = call.output(0);
@@ -65,7 +65,7 @@ double places_of(const TensorSpec& image) {
   return rank < 2 ? 1 : static_cast<double>(image.sizes[rank - 1] * image.sizes[rank - 2]);
 }
 
-/// Threads that go through `turns` one after the other, where the device has room for all of them.
+/// Clocks of `threads` that each loop over `turns`, if the device runs all of them at once.
 double clocks_in_turn(double threads, double turns, double clocks, const DeviceSpec& device) {
   const auto room =
       static_cast<double>(threads_of_multiprocessor(device) * std::max(device.multiprocessors, 1));
@@ -79,7 +79,7 @@ LaunchEstimate resamples_nearest(const Call& call, const Cost& cost, const Devic
   return takes(cost, device, clocks_of(*out, 1, clocks, device));
 }
 
-/// A thread makes the gradient of one place of all images in turn
+/// A thread computes the gradient of one position, looping over all images
 /// (upsample_nearest2d_backward_out_frame in native/cuda/UpSampleNearest2d.cu).
 LaunchEstimate resamples_nearest_backward(const Call& call, const Cost& cost,
                                           const DeviceSpec& device) {
@@ -97,8 +97,8 @@ LaunchEstimate resamples_nearest_backward(const Call& call, const Cost& cost,
                clocks_in_turn(static_cast<double>(numbers(*out)) / images, images, clocks, device));
 }
 
-/// A thread makes one place of all channels of all images in turn (upsample_bilinear2d_out_frame in
-/// native/cuda/UpSampleBilinear2d.cu).
+/// A thread computes one position, looping over all channels and images
+/// (upsample_bilinear2d_out_frame in native/cuda/UpSampleBilinear2d.cu).
 LaunchEstimate resamples_bilinear(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_channel = 705;
   const TensorSpec* out = call.output(0);
@@ -109,8 +109,8 @@ LaunchEstimate resamples_bilinear(const Call& call, const Cost& cost, const Devi
   return takes(cost, device, clocks_in_turn(places, channels, clocks_of_channel, device));
 }
 
-/// Each gradient is added to four others at once with atomic operations, for which those of 16 bit
-/// wait the longer the more go to one place.
+/// Each gradient is added to four elements with atomic operations; in 16 bit these are slower the
+/// more gradients one element gets.
 LaunchEstimate resamples_bilinear_backward(const Call& call, const Cost& cost,
                                            const DeviceSpec& device) {
   const TensorSpec *gradient = call.input_at(0), *out = call.output(0);

@@ -1,4 +1,4 @@
-// Reductions: one kernel; rows are the numbers that make one result.
+// Reductions: one kernel; a row is the elements of one result.
 #include <algorithm>
 #include <cstdint>
 #include <optional>
@@ -12,12 +12,12 @@
 namespace symprof::profile {
 namespace {
 
-/// Short rows share a block of threads (block_width and block_height of
-/// ATen/native/cuda/Reduce.cuh), so they take turns together.
+/// Short rows share a thread block (block_width and block_height of ATen/native/cuda/Reduce.cuh),
+/// so they are processed together.
 constexpr std::int64_t shared_block = 512;
 
-/// Few long rows are taken by several blocks each, as many as fill the device, of which every
-/// thread has 16 numbers at least (ctas_per_output there).
+/// Few long rows are split over several blocks each, as many as fill the device, with at least 16
+/// elements per thread (ctas_per_output there).
 constexpr std::int64_t blocks_of_multiprocessor = 4, least_of_block = shared_block * 16;
 
 std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, const DeviceSpec& device) {
@@ -26,7 +26,7 @@ std::int64_t blocks_of_row(std::int64_t rows, std::int64_t length, const DeviceS
   return std::max<std::int64_t>(std::min(wanted / rows, length / least_of_block), 1);
 }
 
-/// Where the dimensions that are summed over are among the arguments: of norms behind the order.
+/// Argument position of the reduced dimensions: for norms, after the order.
 int dimensions_at(const Call& call) { return call.op() == "aten::linalg_vector_norm" ? 2 : 1; }
 
 bool is_summed(const Call& call, std::size_t dimension, std::size_t rank) {
@@ -39,7 +39,7 @@ bool is_summed(const Call& call, std::size_t dimension, std::size_t rank) {
   }
 }
 
-/// Neighbours in memory go to different results.
+/// True if neighbors in memory belong to different results.
 bool keeps_neighbours(const Call& call, const TensorSpec& in) {
   for (std::size_t i = in.sizes.size(); i-- > 0;)
     if (in.sizes[i] > 1 && (in.strides.empty() || in.strides[i] == 1))
@@ -47,7 +47,7 @@ bool keeps_neighbours(const Call& call, const TensorSpec& in) {
   return false;
 }
 
-/// What goes to one result lies in several pieces of memory, with others between them.
+/// True if the elements of one result are not contiguous, with others in between.
 bool lies_apart(const Call& call, const TensorSpec& in) {
   const std::vector<std::int64_t> strides =
       in.strides.empty() ? contiguous_strides(in.sizes) : in.strides;
@@ -63,9 +63,9 @@ bool lies_apart(const Call& call, const TensorSpec& in) {
   return false;
 }
 
-/// Pairs of a number and its place take as long in 16 bit as in fp32: an H200's multiprocessor
-/// compares so many a clock along rows and across them (the half of truth/h200/kernel_record that
-/// calibrates).
+/// (value, index) pairs take as long in 16 bit as in fp32. Pairs per clock that an H200's
+/// multiprocessor compares along rows and across them (calibration split of
+/// truth/h200/kernel_record).
 constexpr double pairs_per_clock = 3.6, pairs_across_per_clock = 2.2;
 
 bool keeps_places(const Call& call) {
@@ -74,9 +74,9 @@ bool keeps_places(const Call& call) {
          ((op == "aten::max" || op == "aten::min") && call.output_count() > 1);
 }
 
-/// Numbers in 16 bit that an H200's multiprocessor takes in a clock (the half of
-/// truth/h200/kernel_record that calibrates): sums along rows are as fast as L2 gives them, a norm
-/// squares each number, and a maximum asks each whether it is one. Nothing: as all sums.
+/// 16-bit elements per clock of an H200's multiprocessor (calibration split of
+/// truth/h200/kernel_record): sums along rows are L2-bound, a norm squares each element, and a
+/// maximum checks each for NaN. nullopt: as other sums.
 std::optional<double> halves_per_clock(const Call& call, bool is_across, bool is_of_rows) {
   constexpr double added = 13.5, squared = 6.8, compared = 6.7, compared_across = 4.5;
   const std::string_view op = call.op();

@@ -1,6 +1,6 @@
-// Recurrent layers: cuDNN multiplies what comes in for all steps at once, and what comes from the
-// step before in one product after the other. Where no such steps were measured, the times of
-// products stand for them, marked as rough.
+// Recurrent layers: cuDNN computes the input products of all steps at once, and the recurrent
+// products step by step. Where recurrent steps were not measured, times of products approximate
+// them, marked as rough.
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -15,7 +15,7 @@ struct RnnArguments {
 };
 
 struct Sequence {
-  std::int64_t steps = 0, batch = 1;  ///< Of a packed one: the mean.
+  std::int64_t steps = 0, batch = 1;  ///< For a packed batch: the mean.
 };
 
 std::optional<Sequence> sequence_of(const Call& call, const RnnArguments& at) {
@@ -33,17 +33,17 @@ std::optional<Sequence> sequence_of(const Call& call, const RnnArguments& at) {
   return packed;
 }
 
-/// What the kernels of a call share.
+/// Properties common to the kernels of a call.
 struct RnnForm {
   TimeClass of_products = TimeClass::product_16bit;
-  /// Of the steps; nothing where products in turn stand for them.
+  /// Class of the steps; nullopt if approximated by sequential products.
   std::optional<TimeClass> of_steps;
   Sequence sequence;
   std::int64_t bytes = 2;
 };
 
-/// The kernels of each weight matrix. Of a layer's two (with a projection three) the first meets
-/// what comes in.
+/// The kernels of each weight matrix. A layer has two (three with a projection), the first for its
+/// input.
 class RnnKernels {
  public:
   explicit RnnKernels(const RnnForm& form) : form_(form) {}
@@ -88,8 +88,8 @@ class RnnKernels {
   }
 
   /// As recorded (truth/h200/kernel_record_2): a product and its gates; large products are split,
-  /// and the parts are set to zero or summed by one launch more, in backward sooner. Few hidden
-  /// numbers in fp32 have a kernel for all steps, which takes as long as a launch for each.
+  /// with one more launch that zeroes or sums the parts, in backward at smaller sizes. Small hidden
+  /// sizes in fp32 have one kernel for all steps, which takes as long as one launch per step.
   int launches(const RecurrentWork& work) const {
     constexpr std::int64_t wide = 1024, few = 192, fp32 = 4, sequences = 8;
     const bool is_fp32 = work.number_bytes == fp32;
@@ -102,7 +102,7 @@ class RnnKernels {
   RnnForm form_;
 };
 
-/// Nothing where no device's steps were measured: without tensor cores, and with a projection.
+/// nullopt where steps were never measured: without tensor cores, and with a projection.
 std::optional<TimeClass> class_of_steps(TimeClass of_products, std::int64_t projection) {
   if (projection > 0) return std::nullopt;
   if (of_products == TimeClass::product_16bit) return TimeClass::recurrent_16bit;

@@ -1,8 +1,8 @@
-// The contract of a rule of times: which kernels a call launches. How long each takes is the
-// business of profile/time/.
+// The contract of a time rule: which kernels a call launches. Their times are computed in
+// profile/time/.
 //
-// Numbers of launches were recorded from PyTorch 2.13's CUDA build, whose launches were caught
-// without a GPU; those of libraries (cuBLAS, cuDNN) are at least one a call.
+// Launch counts were recorded from PyTorch 2.13's CUDA build with a stub CUDA driver; counts of
+// libraries (cuBLAS, cuDNN) are lower bounds, one per call.
 //
 // Public header.
 #pragma once
@@ -19,18 +19,18 @@
 
 namespace symprof::profile {
 
-/// What a call asks of the device.
+/// The kernels that a call launches.
 struct Launches {
   std::vector<Kernel> kernels;
-  bool waits = false;  ///< The host waits until the device is done: it needs a value.
-  /// The kernels stand for others that nobody measured: no device's coefficients are its own.
+  bool waits = false;  ///< The host synchronizes with the device to read a value.
+  /// The kernels approximate others that were not measured: no coefficients were fitted to them.
   bool is_rough = false;
 };
 
-/// Nothing where the call has a form that the rule does not cover: its time is not known then.
+/// nullopt if the rule does not cover this form of the call: its time is unknown.
 using LaunchEstimate = std::optional<Launches>;
 
-/// `cost` is what the operator's rule of FLOPs and bytes says.
+/// `cost`: from the operator's rule of FLOPs and bytes.
 using TimeFunction = LaunchEstimate (*)(const Call&, const Cost& cost, const DeviceSpec&);
 
 struct TimeRule {
@@ -38,7 +38,7 @@ struct TimeRule {
   TimeFunction launches;
 };
 
-/// The rules of a family: most operators of it launch what `usual` says, others have a row.
+/// The rules of a family: `usual` for most operators, rows for the others.
 struct TimeRules {
   TimeFunction usual = nullptr;
   std::span<const TimeRule> rows;

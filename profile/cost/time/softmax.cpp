@@ -1,5 +1,5 @@
-// Softmax and its relatives, row by row. The backward of softmax multiplies output and gradient in
-// a kernel of its own first (ATen/native/cuda/SoftMax.cu), which makes six passes of three.
+// Softmax and its relatives, row by row. The backward of softmax first multiplies output and
+// gradient in a separate kernel (ATen/native/cuda/SoftMax.cu): six passes instead of three.
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -20,7 +20,7 @@ LaunchEstimate softmax_times_of(const Call& call, const Cost& cost, const Device
                  percent / 100.0, launches);
 }
 
-/// A CPU takes as long for it as for softmax's.
+/// A CPU takes as long for it as for softmax's backward.
 LaunchEstimate log_softmax_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
   return device.is_cpu ? softmax_times_of<2, 200, 2>(call, cost, device)
                        : softmax_times_of<2, 100, 1>(call, cost, device);

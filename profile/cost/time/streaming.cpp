@@ -1,4 +1,4 @@
-// Families whose kernels move bytes: each operator is one kernel, or the number in its row.
+// Families of memory-bound kernels: each operator is one kernel, or as many as its row says.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace {
 
 using enum TimeClass;
 
-/// The device has to say how many there are before the host can go on.
+/// The host waits for the number of results.
 LaunchEstimate finds_and_waits(const Call&, const Cost& cost, const DeviceSpec&) {
   return waiting(moved(cost, sort, 2, 6));
 }
@@ -23,13 +23,13 @@ LaunchEstimate reads_one(const Call&, const Cost& cost, const DeviceSpec&) {
 }
 
 /// Casts from fp32 to 16 bit have a kernel that moves vectors (bfloat16_copy_kernel_cuda and
-/// float16_copy_kernel_cuda, ATen/native/cuda/Copy.cu); those the other way round have none.
+/// float16_copy_kernel_cuda, ATen/native/cuda/Copy.cu); casts to fp32 have none.
 bool casts_vectors(const TensorSpec& in, const TensorSpec& out) {
   const bool to_16bit = out.dtype == DType::bfloat16 || out.dtype == DType::float16;
   return in.dtype == DType::float32 && to_16bit && in.strides == out.strides;
 }
 
-/// Copies between the memories of device and host take the link.
+/// Copies between host and device memory use the link.
 LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const DeviceSpec& device) {
   if (cost.transfer_bytes > 0) return Launches{{{transfer, StreamWork{cost.transfer_bytes}}}};
   LaunchEstimate copied = moved(cost, elementwise);
@@ -38,9 +38,9 @@ LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const Dev
   return at_least(std::move(copied), bytes_one_by_one(call, *out, device));
 }
 
-/// A dimension of so few numbers is in the cache lines that a warp reads anyway: images of three
-/// channels are copied to channels last 2.2 times as fast as others (the half of
-/// truth/h200/kernel_record that calibrates).
+/// True if the transposed dimension is so small that it lies in the cache lines that a warp reads
+/// anyway: images of three channels are copied to channels last 2.2 times as fast as others
+/// (calibration split of truth/h200/kernel_record).
 bool has_few_across(const TensorSpec& in, const TensorSpec& out) {
   constexpr std::int64_t few = 4;
   for (std::size_t i = 0; i < out.sizes.size(); ++i)
@@ -62,9 +62,9 @@ LaunchEstimate copies_layouts(const Call& call, const Cost& cost, const DeviceSp
       {{copy, StreamWork{is_fast ? std::llround(static_cast<double>(bytes) / faster) : bytes}}}};
 }
 
-/// What lies in order is moved in vectors (CatArrayBatchedCopy_vectorized in
-/// ATen/native/cuda/Shape.cu), what does not one by one: 1.05 numbers a clock of an H200's
-/// multiprocessor (truth/measured/single_calls.py, the half that is looked at).
+/// Contiguous inputs are copied with vector loads (CatArrayBatchedCopy_vectorized in
+/// ATen/native/cuda/Shape.cu), others one element at a time: 1.05 elements per clock of an H200's
+/// multiprocessor (development split of truth/measured/single_calls.py).
 LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double numbers_per_clock = 1.05;
   const TensorSpec* out = call.output(0);
@@ -77,16 +77,16 @@ LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec
   return at_least(std::move(joined), bytes_beside(device, numbers(*out), numbers_per_clock));
 }
 
-/// Numbers a clock and multiprocessor that fused optimizers compute, and that foreach takes for the
-/// turns of its blocks, on top of the time of the bytes: full kernels of an H200 in fp32 and bf16
-/// (the half of truth/h200/kernel_record that calibrates).
+/// Elements per clock and multiprocessor that fused optimizers compute, and that foreach blocks
+/// loop over, added to the time of the bytes: full kernels of an H200 in fp32 and bf16 (calibration
+/// split of truth/h200/kernel_record).
 double computed_per_clock(std::string_view op) {
   if (op.starts_with("aten::_fused_adam")) return 2.5;
   return op.starts_with("aten::_fused_sgd") ? 6.5 : 14.5;
 }
 
-/// A kernel of foreach ends at so many tensors, 2.13's limits by the number of lists, or at 2,240
-/// blocks of 65,536 numbers (ATen/native/cuda/MultiTensorApply.cuh).
+/// A foreach kernel holds at most so many tensors (PyTorch 2.13's limits by the number of lists) or
+/// 2,240 blocks of 65,536 elements (ATen/native/cuda/MultiTensorApply.cuh).
 LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t tensors_by_lists[] = {770, 770, 448, 336, 252};
   constexpr std::int64_t blocks = 2240, block = 65536;
@@ -109,10 +109,10 @@ LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec& 
   return moving;
 }
 
-/// Rows of multiples of 16 bytes have a block each (vectorized_gather_kernel in
-/// ATen/native/cuda/IndexKernelUtils.cu), of which a GPU begins one in 1.1 clocks: 0.60 to 0.62 ns
-/// on an H200 for rows of 32 to 256 bytes. Other rows are taken number by number (both: the half of
-/// truth/h200/kernel_record that calibrates). `indices`: the argument.
+/// Rows of multiples of 16 bytes take one block each (vectorized_gather_kernel in
+/// ATen/native/cuda/IndexKernelUtils.cu); a GPU starts one per 1.1 clocks: 0.60 to 0.62 ns on an
+/// H200 for rows of 32 to 256 bytes. Other rows are copied element by element (both: calibration
+/// split of truth/h200/kernel_record). `indices`: the argument.
 template <int indices>
 LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_block = 1.1;
@@ -131,10 +131,10 @@ LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec
   return at_least(std::move(launches), least);
 }
 
-/// Gradients of rows that were gathered (ATen/native/cuda/Embedding.cu): up to 3,072 are added one
-/// after the other by a block for each 32 columns (embedding_backward_feature_kernel); more are
-/// sorted by their index, in eight passes, and summed in two kernels, number by number whatever the
-/// type. Times on top of the bytes: those in truth/measured/h200_second.zip.
+/// Gradients of gathered rows (ATen/native/cuda/Embedding.cu): up to 3,072 rows are added
+/// sequentially by one block per 32 columns (embedding_backward_feature_kernel); more are sorted by
+/// index, in eight passes, and summed in two kernels, element by element for every dtype. Times
+/// added to those of the bytes are from truth/measured/h200_second.zip.
 LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t most_in_turn = 3072, columns_of_block = 32;
   constexpr double clocks_of_row = 82, clocks_of_sort = 92000, numbers_per_clock = 0.26,
@@ -159,12 +159,11 @@ LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpe
   return launches;
 }
 
-/// Values that are added where their index says: sorted by it, and then those of one index in turn
-/// (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). How many are of one index is not
-/// known; of a table of relative positions the most have 3 to 4 times as many as all have on
-/// average. 2,000 clocks of an H200 for each on average, gradients of such tables
-/// (truth/measured/single_calls.py, the half that is looked at). (self, indices, values,
-/// accumulate, ...)
+/// Accumulating index_put: values are sorted by index, and those of one index are added
+/// sequentially (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). The count per index is
+/// unknown; in tables of relative positions the maximum is 3 to 4 times the mean. 2,000 clocks of
+/// an H200 per mean count, from gradients of such tables (development split of
+/// truth/measured/single_calls.py). (self, indices, values, accumulate, ...)
 LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_value = 2000;
   LaunchEstimate launches = moved(cost, gather, 2, 11);
@@ -181,7 +180,7 @@ LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& d
   return launches;
 }
 
-/// One kernel for each dimension, which moves number by number: 0.87 a clock of an H200's
+/// One kernel per dimension, which moves single elements: 0.87 per clock of an H200's
 /// multiprocessor in fp32 and bf16 alike (roll_cuda_kernel in truth/measured/h200_second.zip).
 /// (self, shifts, dims)
 LaunchEstimate rolls(const Call& call, const Cost& cost, const DeviceSpec& device) {
@@ -198,8 +197,8 @@ LaunchEstimate rolls(const Call& call, const Cost& cost, const DeviceSpec& devic
 }
 
 /// Rows of more than 4,096 numbers are sorted in eight passes over the bits of an index
-/// (should_use_small_sort in ATen/native/cuda/Sort.cpp), which take 5.6 us of an H200 each at least
-/// (truth/measured/h200_second.zip). Rows are those of the last dimension, mostly.
+/// (should_use_small_sort in ATen/native/cuda/Sort.cpp), which take at least 5.6 us each on an H200
+/// (truth/measured/h200_second.zip). Rows are mostly those of the last dimension.
 LaunchEstimate sorts(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr double clocks_of_passes = 85000;
   constexpr std::int64_t longest_small = 4096;
@@ -249,7 +248,8 @@ constexpr TimeRule random_time_rows[] = {
     {"aten::randperm", moves_bytes<sort, 800, 16>},
     {"aten::multinomial", moves_bytes<sort, 200, 4>},
 };
-/// Collectives run in a queue of their own, which knows their times (profile/collective_times.h).
+/// Collectives run on a separate stream, with times from another model
+/// (profile/collective_times.h).
 constexpr TimeRule collective_time_rows[] = {
     {"c10d::_allgather_base_", launches_nothing}, {"c10d::_reduce_scatter_base_", launches_nothing},
     {"c10d::allreduce_", launches_nothing},       {"fsdp::reshard", launches_nothing},

@@ -12,19 +12,18 @@ namespace {
 /// setReduceConfig and ReduceConfig of ATen/native/cuda/Reduce.cuh.
 constexpr std::int64_t most_threads = 512, warp = 32, fewest_values = 16, most_values = 256;
 
-/// From one partial sum of another block to the next, which a thread adds up one by one, and what
-/// blocks that share results wait for beside: clocks of an H200 that leave the least errors on sums
-/// with 4 to 512 such turns (the halves of truth/h200/kernel_record and of
-/// truth/measured/single_calls.py that are looked at), whatever the dtype.
+/// Clocks per partial sum of another block, which a thread adds sequentially, and the constant cost
+/// of sharing results among blocks. Fitted on an H200, for every dtype, to sums with 4 to 512 such
+/// iterations (development splits of truth/h200/kernel_record and truth/measured/single_calls.py).
 constexpr double clocks_of_wait = 450, clocks_of_sharing = 6500;
 
-/// Of a multiprocessor: 16-bit numbers that an H200 takes into sums over rows or all (that half).
+/// 16-bit elements per clock that an H200's multiprocessor sums over rows or all (same split).
 constexpr double halves_per_clock = 7;
 
-/// From one number that a thread takes to the next, where what is summed lies apart: their places
-/// are worked out one by one. And of a multiprocessor, whose blocks do so at the same time: 339
-/// clocks and 1.84 numbers a clock, the same in fp32 and bf16, on an H200 (sums over the images and
-/// places of channels in truth/measured/single_calls.py, the half that is looked at).
+/// Noncontiguous sums, whose addresses are computed per element: clocks from one element of a
+/// thread to the next, and elements per clock of a multiprocessor. 339 clocks and 1.84 elements per
+/// clock on an H200, the same in fp32 and bf16 (sums over images and positions of channels,
+/// development split of truth/measured/single_calls.py).
 constexpr double clocks_of_number_apart = 339, numbers_apart_per_clock = 1.84;
 
 std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
@@ -35,7 +34,7 @@ std::int64_t power_of_two(std::int64_t size) {
 
 struct Grid {
   std::int64_t blocks = 1;
-  std::int64_t waits = 0;  ///< Partial sums that a thread of the last block adds up.
+  std::int64_t waits = 0;  ///< Partial sums added by a thread of the last block.
 };
 
 Grid grid_of(std::int64_t results, std::int64_t length, const DeviceSpec& device) {
