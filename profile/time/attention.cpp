@@ -1,6 +1,6 @@
-// Fused attention: a block of threads takes 64 or 128 queries of one head through all keys that
-// they see. Products run on tensor cores, exponentials beside them (16 a clock and multiprocessor).
-// Source of the scheme: Dao, FlashAttention-2 (arXiv 2307.08691), section 3.
+// Fused attention: a thread block processes 64 or 128 queries of one head over all keys that they
+// attend to. Products run on tensor cores, concurrently with exponentials (16 per clock and
+// multiprocessor). Source: Dao, FlashAttention-2 (arXiv 2307.08691), section 3.
 #include <algorithm>
 #include <cmath>
 
@@ -12,12 +12,12 @@ namespace {
 constexpr Coefficient attention_rows[] = {
     {"floor", 5, 0.5, 60},
     {"arithmetic", 0.8, 0.2, 1},     // of the peak
-    {"exponentials", 0.5, 0.02, 4},  // share of their time that products do not hide
+    {"exponentials", 0.5, 0.02, 4},  // share of their time not hidden by products
     {"begin", 1.5, 0.02, 20},        // us for each block of queries
-    {"tail", 0.5, 0.02, 4},          // how much of a wave that is not full is lost
+    {"tail", 0.5, 0.02, 4},          // lost share of a partial wave
     {"memory", 0.7, 0.3, 1},         // of the bandwidth of DRAM
-    // Time of the backward pass in forward passes. Charts of flash-attention 2 say 2.8 to 3.3 on
-    // H100; the products alone say 2.5.
+    // Time of the backward pass in forward passes. FlashAttention-2's charts give 2.8 to 3.3 on
+    // H100; the products alone 2.5.
     {"backward", 2.94, 1.5, 6},
 };
 struct AttentionAt {
@@ -26,9 +26,9 @@ struct AttentionAt {
 
 constexpr double exponentials_per_clock = 16;
 
-/// A CPU takes the keys in blocks of 512, of which a causal block of queries leaves out those
-/// behind it as a whole; blocks of queries grow with their number
-/// (ATen/native/cpu/FlashAttentionKernel.cpp). Of a query, in the mean.
+/// Mean number of keys per query on a CPU, which processes keys in blocks of 512; a causal query
+/// block skips whole key blocks after it. Query blocks grow with the number of queries
+/// (ATen/native/cpu/FlashAttentionKernel.cpp).
 double keys_seen_on_cpu(const AttentionWork& a) {
   constexpr double keys_of_block = 512;
   const double queries = static_cast<double>(a.queries), keys = static_cast<double>(a.keys);
@@ -41,13 +41,13 @@ double keys_seen_on_cpu(const AttentionWork& a) {
   return seen / blocks;
 }
 
-/// One size of a block of queries.
+/// The time with one query block size.
 double with_block(const AttentionWork& a, const Gpu& gpu, Coefficients c, TimeClass time_class,
                   double block) {
   const double queries = static_cast<double>(a.queries), keys = static_cast<double>(a.keys);
   const double items = static_cast<double>(a.batch * a.heads) * pieces(queries, block);
   const double all_keys = pieces(keys, 64) * 64;
-  // Query i sees the keys up to its own, counted from the end.
+  // Query i attends to the keys up to its own position, aligned at the end.
   const double halved = a.causal ? std::max((2 * keys - queries + block) / 2, block / 2) : all_keys;
   const double seen = gpu.is_cpu ? keys_seen_on_cpu(a) : halved;
   const double rate = gpu.rate(time_class) / gpu.multiprocessors * c[AttentionAt::arithmetic];

@@ -1,4 +1,4 @@
-// The kernels that a sweep may measure, class by class.
+// The candidate kernels of a sweep, by class.
 #include <algorithm>
 #include <cmath>
 
@@ -15,8 +15,8 @@ constexpr std::size_t usual_streams = 64;
 
 using SizeList = std::initializer_list<std::int64_t>;
 
-/// Three in an octave: the steps between launch, caches and memory are narrower than one. Of a
-/// GPU's element-wise kernels four times as many, as there are more kinds of them.
+/// Three sizes per octave: transitions between launch, caches and memory are narrower than one
+/// octave. Four times as many for a GPU's element-wise kernels, which have more kinds.
 std::vector<Kernel> stream_kernels(TimeClass time_class, const SweepLimits& limits) {
   const double in_octave = time_class == TimeClass::elementwise && !limits.is_cpu ? 12 : 3;
   std::vector<Kernel> kernels;
@@ -28,10 +28,10 @@ std::vector<Kernel> stream_kernels(TimeClass time_class, const SweepLimits& limi
   }
 }
 
-/// How many bytes a class moves for each number of its rows in fp32, and in how many kernels, as
-/// the rules of times have them (profile/cost/time): forward, and backward where rows are read
-/// again for the gradients. A GPU's layer norm backward is that of its input alone: what the
-/// gradients of weight and bias add depends on how few columns there are, and the rules know it.
+/// Bytes moved per row element in fp32, and the number of launches, as in the time rules
+/// (profile/cost/time): forward, and backward if it rereads rows for the gradients. On a GPU, layer
+/// norm backward covers only the input gradient; the time of weight and bias gradients depends on
+/// the number of columns and is added by the rules.
 struct Pass {
   std::int64_t bytes;
   int launches;
@@ -41,7 +41,7 @@ std::vector<Pass> passes_of(TimeClass time_class, bool is_cpu) {
   switch (time_class) {
     case TimeClass::batch_norm:
     case TimeClass::batch_norm_rows:
-      return {{12, 1}, {10, 1}};  // A backward's row is as long as those of both its tensors.
+      return {{12, 1}, {10, 1}};  // A backward row has the length of both its tensors' rows.
     case TimeClass::layer_norm:
       return {{8, 1}, is_cpu ? Pass{20, 2} : Pass{12, 1}};
     case TimeClass::softmax:
@@ -51,7 +51,7 @@ std::vector<Pass> passes_of(TimeClass time_class, bool is_cpu) {
   }
 }
 
-/// Rows of reductions and of batch norm are what a channel has in all images, or of a whole matrix.
+/// Rows of reductions and of batch norm: a channel's elements in all images, or a whole matrix.
 SizeList lengths_of(TimeClass time_class) {
   static constexpr SizeList long_rows = {512, 2048, 8192, 32768, 131072, 524288},
                             usual = {32, 128, 512, 768, 1024, 3072, 8192, 32768};
@@ -61,7 +61,7 @@ SizeList lengths_of(TimeClass time_class) {
   return is_long ? long_rows : usual;
 }
 
-/// A GPU's also in 16 bit, of half the bytes; cuDNN's batch norm takes none in bfloat16.
+/// On a GPU also 16-bit rows, of half the bytes; cuDNN's batch norm does not take bfloat16.
 std::vector<Kernel> row_kernels(TimeClass time_class, const SweepLimits& limits) {
   std::vector<Pass> passes = passes_of(time_class, limits.is_cpu);
   if (!limits.is_cpu && time_class != TimeClass::batch_norm)
@@ -76,7 +76,7 @@ std::vector<Kernel> row_kernels(TimeClass time_class, const SweepLimits& limits)
   return kernels;
 }
 
-/// Of each function few sizes: one core, all of them in the caches, memory.
+/// A few sizes per function: one core, all cores in cache, memory.
 std::vector<Kernel> function_kernels(const SweepLimits& limits) {
   static constexpr SizeList sizes = {1 << 10, 1 << 14, 1 << 17, 1 << 20, 1 << 23};
   std::vector<Kernel> kernels;
@@ -123,7 +123,7 @@ class Candidates {
     if (!is_own) return;
     work.number_bytes = number_;
     const std::int64_t rows = work.batch * work.heads * work.queries;
-    // Some kernels write the whole matrix of weights.
+    // Some kernels write the whole attention matrix.
     add(work, rows * (4 * work.head_dim + work.keys),
         4.0 * static_cast<double>(rows * work.head_dim) * static_cast<double>(work.keys));
   }
@@ -149,8 +149,8 @@ class Candidates {
 };
 
 void add_products(Candidates& candidates) {
-  // A layer's weights come from memory, the operands of attention's products from the kernel
-  // before.
+  // A layer's weights come from memory; attention's operands were just written by the previous
+  // kernel.
   for (const std::int64_t m : SizeList{1, 8, 32, 128, 512, 2048, 8192})
     for (const std::int64_t n : SizeList{64, 256, 768, 3072, 8192, 32768})
       for (const std::int64_t k : SizeList{64, 256, 768, 3072, 8192})
@@ -183,8 +183,7 @@ void add_attention(Candidates& candidates) {
 constexpr ConvolutionPass convolution_passes[] = {
     ConvolutionPass::forward, ConvolutionPass::data_gradient, ConvolutionPass::weight_gradient};
 
-/// One shape in all passes. `side`: of the image that comes in, whose every `step`th position has a
-/// result.
+/// Adds one shape in all passes. `side`: of the input image; `step`: the stride.
 void add_passes(Candidates& candidates, ConvolutionWork work, std::int64_t side,
                 std::int64_t step) {
   const std::int64_t out = (side + step - 1) / step;
@@ -196,7 +195,7 @@ void add_passes(Candidates& candidates, ConvolutionWork work, std::int64_t side,
   }
 }
 
-/// Those of known networks (ResNet, VGG, ResNeXt, ViT's patches), with fewer and with more images.
+/// Layers of known networks (ResNet, VGG, ResNeXt, ViT's patches), with several batch sizes.
 void add_convolutions(Candidates& candidates) {
   struct Layer {
     std::int64_t in_channels, out_channels, groups, window;

@@ -1,7 +1,7 @@
-// Convolutions. Without tensor cores the fastest of four ways is taken: implicit GEMM, a GEMM of
-// columns that are written out, and Winograd's F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray,
-// arXiv 1509.09308). With tensor cores it is an implicit GEMM on data with channels last, which
-// other layouts are transposed to and from, but for windows of one position.
+// Convolutions. Without tensor cores, the fastest of four algorithms: implicit GEMM, a GEMM of
+// materialized columns, and Winograd's F(2x2, 3x3) and F(4x4, 3x3) (Lavin and Gray, arXiv
+// 1509.09308). With tensor cores, an implicit GEMM on channels-last data, to and from which other
+// layouts are transposed, except for 1x1 windows.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,11 +16,12 @@ constexpr Coefficient convolution_rows[] = {
     {"floor", 25, 0.5, 400},    {"arithmetic", 0.75, 0.2, 1},  // of the peak: implicit GEMM
     {"memory", 0.7, 0.2, 1},                                   // of the bandwidth of DRAM
     {"begin", 5, 0.1, 60},                                     // us for each wave of tiles
-    {"tail", 0.3, 0.01, 1},      // how much of a wave that is not full is lost
-    {"winograd", 0.65, 0.2, 1},  // of the peak: F(2x2, 3x3)
-    {"transforms", 1, 0.2, 6},   // bytes of Winograd's transforms, in those that they must move
-    {"columns", 0.9, 0.2, 1},    // of the peak: products on memory, F(4x4, 3x3) among them
-    {"kernel", 20, 0.5, 200},    // us for a kernel beside the product
+    {"tail", 0.3, 0.01, 1},                                    // lost share of a partial wave
+    {"winograd", 0.65, 0.2, 1},                                // of the peak: F(2x2, 3x3)
+    {"transforms", 1, 0.2, 6},  // bytes of Winograd's transforms, in their minimum
+    {"columns", 0.9, 0.2, 1},   // of the peak: products on materialized operands, including F(4x4,
+                                // 3x3)
+    {"kernel", 20, 0.5, 200},   // us for a kernel besides the product
 };
 struct ConvolutionAt {
   enum : std::uint8_t {
@@ -40,7 +41,7 @@ constexpr std::array<std::array<double, 2>, 7> conv_tiles = {
     {{128, 128}, {128, 64}, {64, 128}, {64, 64}, {128, 32}, {32, 128}, {32, 32}}};
 constexpr std::array<double, 5> conv_splits = {1, 2, 4, 8, 16};
 
-/// The product behind a pass: `groups` times [m, k] · [k, n].
+/// The GEMM of a pass: `groups` times [m, k] · [k, n].
 struct Sizes {
   double groups, m, n, k, bytes, numbers_in, numbers_out, weights;
 };
@@ -85,14 +86,14 @@ double gemm_us(double batch, double m, double n, double k, double rate, const Gp
   return best;
 }
 
-/// Few channels in a group: each number meets the window where it lies, without a product.
+/// Few channels per group: computed directly, without a GEMM.
 bool is_direct(const ConvolutionWork& c) { return c.in_channels / c.groups < 4 && c.groups > 1; }
 
 double direct_us(const Sizes& s, const ConvolutionWork& c, const Gpu& gpu, double bandwidth) {
-  // Of CUDA cores: 3 to 7 TFLOP/s of an H200's 60, by the kernels of cuDNN in half precision in the
-  // half of truth/h200/kernel_record that calibrates.
+  // On CUDA cores: 3 to 7 TFLOP/s of an H200's 60, from cuDNN's half-precision kernels in the
+  // calibration split of truth/h200/kernel_record.
   constexpr double of_the_peak = 0.1;
-  const std::int64_t met = c.in_channels / c.groups * c.window;  // By each number of the output.
+  const std::int64_t met = c.in_channels / c.groups * c.window;  // Inputs per output element.
   const double flops = 2 * s.numbers_out * static_cast<double>(met);
   return std::max(s.bytes / bandwidth,
                   flops / (gpu.rate(TimeClass::convolution_fp32) * of_the_peak));
@@ -127,16 +128,17 @@ Limit limit_of(double us, double floor, double memory_us) {
 }
 
 constexpr Coefficient tensor_rows[] = {
-    {"floor", 4, 0.5, 400},  // The first nine are those of products (product.cpp).
+    {"floor", 4, 0.5, 400},  // The first nine are those of matrix products (product.cpp).
     {"arithmetic", 0.85, 0.3, 1},     {"shared", 32, 4, 200},
     {"memory", 0.82, 0.4, 1},         {"cache", 40, 5, 300},
     {"wave", 1.0, 0.05, 10},          {"join", 2.7, 0.5, 20},
     {"throttling", 0.07, 0.005, 0.6}, {"residence", 0.5, 0.1, 1.5},
-    {"windows", 0.65, 0.1, 1},    // speed of a product whose operand is gathered, in a plain one's
-    {"transposes", 1.0, 0.1, 6},  // bytes moved to change layouts, in those that it must move
+    {"windows", 0.65, 0.1, 1},    // speed relative to a product without a gathered operand
+    {"transposes", 1.0, 0.1, 6},  // bytes moved to change layouts, in their minimum
 };
 constexpr std::size_t windows = 9, transposes = 10, of_products = 9;
-/// The last two of products: cuDNN's kernels were fitted with the fastest tile, in whole waves.
+/// The last two coefficients of products: cuDNN's kernels were fitted with the fastest tile, in
+/// whole waves.
 constexpr double whole_waves = 1, fastest_tile = 0.005;
 
 /// A product on tensor cores with a convolution's coefficients.
@@ -148,9 +150,8 @@ KernelTime product_of(const ProductWork& product, const Gpu& gpu, Coefficients f
   return product_time(product, gpu, coefficients, time_class);
 }
 
-/// A window of one position on images that lie plane by plane: the planes are a product's operands
-/// as they are, where they begin at multiples of so many bytes that a kernel is there for them (the
-/// names of cuDNN's kernels in truth/h200/kernel_record).
+/// True for a 1x1 window on row-major images whose planes are GEMM operands without a copy, because
+/// they are aligned enough for a kernel (cuDNN's kernel names in truth/h200/kernel_record).
 bool is_product_of_planes(const ConvolutionWork& c) {
   const std::int64_t aligned = c.number_bytes < 4 ? 8 : 16;
   return c.window == 1 && c.groups == 1 && c.in == c.out && !c.channels_last &&
@@ -216,7 +217,7 @@ KernelTime tensor_convolution_time(const Work& work, const Gpu& gpu, Coefficient
   const ProductWork product{c.groups,       whole(s.m),     whole(s.n), whole(s.k),
                             c.number_bytes, c.number_bytes, 1};
   KernelTime time = product_of(product, gpu, f, time_class);
-  // The gathered operand lies in memory once, not once for each position of the window.
+  // The gathered operand is in memory once, not once per window position.
   time.us = f[ConvolutionAt::floor_us] +
             std::max((time.us - f[ConvolutionAt::floor_us]) / f[windows], memory_us);
   if (!c.channels_last) {

@@ -1,6 +1,6 @@
-// Convolutions with one filter or several for each channel. PyTorch's own kernels for rows
-// (native/cuda/DepthwiseConv2d.cu) have a thread for each number of the result, and for the
-// weight's gradient a block for each number of the weight. cuDNN has others for channels last.
+// Depthwise convolutions: one filter or several per channel. PyTorch's own kernels for row-major
+// tensors (native/cuda/DepthwiseConv2d.cu) have a thread per output element, and for the weight
+// gradient a block per weight element. cuDNN has kernels for channels last.
 #include <algorithm>
 #include <cmath>
 
@@ -9,19 +9,17 @@
 namespace symprof::profile {
 namespace {
 
-// Cycles are those of one multiprocessor, us those of a kernel.
+// Cycles are per multiprocessor, us per kernel.
 constexpr Coefficient native_rows[] = {
-    {"floor", 2.5, 0.5, 20},
-    {"memory", 0.8, 0.2, 1},         // of the bandwidth of DRAM
-    {"number", 1.2, 0.05, 20},       // cycles for each number of the result
-    {"tap", 0.15, 0.01, 5},          // and for each number that it meets
-    {"number_back", 2.4, 0.05, 40},  // of the input's gradient
-    {"tap_back", 0.16, 0.01, 5},
-    {"begin", 4.5, 0.1, 40},     // us for each wave of the weight's blocks
-    {"step", 0.38, 0.02, 4},     // us in which all threads of a wave take one number more
-    {"latency", 0.18, 0.02, 4},  // and a few threads
+    {"floor", 2.5, 0.5, 20},        {"memory", 0.8, 0.2, 1},  // of the bandwidth of DRAM
+    {"number", 1.2, 0.05, 20},                                // cycles per output element
+    {"tap", 0.15, 0.01, 5},                                   // cycles per tap
+    {"number_back", 2.4, 0.05, 40},                           // of the input gradient
+    {"tap_back", 0.16, 0.01, 5},    {"begin", 4.5, 0.1, 40},  // us per wave of the weight's blocks
+    {"step", 0.38, 0.02, 4},     // us per element when all threads of a wave are busy
+    {"latency", 0.18, 0.02, 4},  // us per element with few threads
 };
-/// What both begin with, and what each has behind that.
+/// The coefficients that both lists share, then those of each.
 struct At {
   enum : std::uint8_t { floor_us, memory, number, tap, number_back, tap_back };
 };
@@ -43,14 +41,14 @@ struct LibraryAt {
 constexpr Coefficient library_rows[] = {
     {"floor", 2, 0.5, 20},
     {"memory", 0.7, 0.2, 1},
-    {"number", 0.12, 0.005, 5},  // The same of cuDNN's kernels.
+    {"number", 0.12, 0.005, 5},  // The same for cuDNN's kernels.
     {"tap", 0.033, 0.002, 2},
     {"number_back", 0.2, 0.005, 5},
     {"tap_back", 0.07, 0.002, 2},
     {"number_weight", 0.25, 0.005, 5},
     {"tap_weight", 0.03, 0.002, 2},
-    {"latency", 0.15, 0.01, 2},              // us for each place of the window
-    {"wide", 2, 0.5, 8},                     // a tap in fp32, in those of 16 bit
+    {"latency", 0.15, 0.01, 2},              // us per window position
+    {"wide", 2, 0.5, 8},                     // a tap in fp32, relative to 16 bit
     {"number_weight_wide", 0.3, 0.005, 10},  // The weight's gradient in fp32 has a kernel of its
     {"tap_weight_wide", 0.1, 0.002, 10},     // own.
     {"direct", 0.8, 0.05, 5},                // a tap of large windows
@@ -82,8 +80,7 @@ double input_pass_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f) {
   return cycles_us(in_numbers(c), f[At::number_back], f[At::tap_back], c, gpu);
 }
 
-/// Up to eight warps for each number of the weight; each warp takes 32 places of its images at a
-/// time.
+/// Up to eight warps per weight element; each warp processes 32 positions of its images at a time.
 double native_weight_us(const ConvolutionWork& c, const Gpu& gpu, Coefficients f) {
   constexpr double most_warps = 8, lanes = 32, warps_at_once = 64;
   const double batch = static_cast<double>(c.batch), warps = std::min(batch, most_warps);
@@ -149,7 +146,7 @@ std::vector<double> depthwise_sizes(const Work& work) {
   const auto log = [](std::int64_t size) {
     return std::log2(static_cast<double>(std::max<std::int64_t>(size, 1)));
   };
-  constexpr double other_pass = 4, other_type = 4;  // Octaves: they say little of each other.
+  constexpr double other_pass = 4, other_type = 4;  // Octaves: nearly unrelated.
   return {log(c.batch),
           log(c.out_channels),
           log(c.out) / 2,

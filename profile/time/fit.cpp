@@ -35,7 +35,7 @@ std::vector<double> exponentials(std::span<const double> logs) {
 }
 
 std::vector<double> fit_coefficients(const Formula& formula, const Gpu& gpu, const Rows& rows) {
-  // What is bound by memory on every GPU may be bound by arithmetic on a CPU.
+  // A kernel that is memory-bound on every GPU may be compute-bound on a CPU.
   const double wider = gpu.is_cpu ? std::log(30) : 0;
   std::vector<Unknown> unknowns;
   unknowns.reserve(formula.coefficients.size());
@@ -65,14 +65,14 @@ ClassTimes times_without_interval(const Formula& formula, const Gpu& gpu, const 
   return times;
 }
 
-/// Rows in an order that has nothing to do with how they were measured, the same always.
+/// Rows in a pseudorandom order with a fixed seed.
 Rows shuffled(Rows rows) {
   std::mt19937_64 random(fold_seed);
   for (std::size_t i = rows.size(); i > 1; --i) std::swap(rows[i - 1], rows[random() % i]);
   return rows;
 }
 
-/// The least that as many as `held_share` of the values do not exceed.
+/// The `held_share` quantile of the values.
 double quantile(std::vector<double> values) {
   std::ranges::sort(values);
   const auto place =
@@ -80,7 +80,7 @@ double quantile(std::vector<double> values) {
   return values[std::clamp<std::size_t>(place, 1, values.size()) - 1];
 }
 
-/// Each row by a fit of the other folds' rows.
+/// The error of each row under a fit of the other folds (cross-validation).
 std::vector<JudgedRow> judged_rows(const DeviceSpec& device, const Formula& formula, const Gpu& gpu,
                                    const Rows& rows) {
   std::vector<JudgedRow> judged;
@@ -100,7 +100,7 @@ std::vector<JudgedRow> judged_rows(const DeviceSpec& device, const Formula& form
   return judged;
 }
 
-/// Without the launches after the first, which TimeModel adds, as this does.
+/// Rows without the time of launches after the first, which TimeModel adds.
 Rows as_one_kernel(Rows rows, const Gpu& gpu) {
   for (MeasuredKernel& row : rows) {
     row.us -= (row.kernel.launches - 1) * gpu.launch_us;

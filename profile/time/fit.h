@@ -13,26 +13,26 @@
 
 namespace symprof::profile {
 
-/// A kernel and how long it took, in microseconds.
+/// A kernel and its measured time in microseconds.
 struct MeasuredKernel {
   Kernel kernel;
   double us = 0;
 };
 
-/// How many measurements of a class its fit needs: `folds` (five) parts, each with its own fit of
-/// the others, have to leave more rows than the formula has coefficients.
+/// The fewest measurements for a fit of a class: with cross-validation in `folds` (five) parts,
+/// each fit must have more rows than the formula has coefficients.
 std::size_t fewest_measurements(TimeClass time_class);
 
-/// Coefficients by least squares of the logarithm, with little weight on outliers, drawn a little
-/// towards the formula's start, where the rows do not decide; the residuals of all rows; and the
-/// interval and its spread from cross-validation: each fifth of the rows is judged by a fit of the
-/// other four fifths, coefficients and residuals. `fitted_on` says which measurements these are.
-/// Throws Error where they are fewer than fewest_measurements, are of another class, took no time
-/// or have no finite formula on this device.
+/// Fits a class: coefficients by robust least squares of logarithms, regularized slightly towards
+/// the formula's start; the residuals of all rows; and the interval and its spread from
+/// cross-validation, where each fifth of the rows is predicted by a fit (coefficients and
+/// residuals) of the other four fifths. `fitted_on` names the measurements. Throws Error if there
+/// are fewer than fewest_measurements, or one is of another class, has no time, or no finite
+/// formula on this device.
 ClassTimes fit_class(const DeviceSpec& device, TimeClass time_class,
                      const std::vector<MeasuredKernel>& measured, const std::string& fitted_on);
 
-/// The file that parse_kernel_times reads; four digits of each coefficient.
+/// The JSON that parse_kernel_times reads, with four digits per coefficient.
 std::string to_json(const KernelTimes& times);
 
 }  // namespace symprof::profile

@@ -11,11 +11,11 @@ namespace {
 
 using enum TimeClass;
 
-// Those under which the rows are likeliest that scripts/time/fit.py draws, of all devices at once.
+// Maximum-likelihood parameters for the rows that scripts/time/fit.py samples, over all devices.
 constexpr ResidualKernel product_process{8, 0.2, 0.06, 1}, attention_process{8, 0.3, 0.06},
     convolution_process{4, 0.15, 0.1, 1}, depthwise_process{2, 0.3, 0.06, 1},
     stream_process{2, 0.06, 0.06}, row_process{3, 0.15, 0.03},
-    function_process{2, 0.06, 0.06, 0.35, 100};  // Nothing is learnt from another function.
+    function_process{2, 0.06, 0.06, 0.35, 100};  // No correlation between functions.
 
 const Formula& row(TimeClass time_class) {
   static const Formula rows[] = {
@@ -99,9 +99,9 @@ ResidualKernel residuals_on(const Formula& formula, bool is_cpu) {
   if (!is_cpu) return process;
   process.deviation = 0.5, process.noise = 0.1, process.largest = 2;
   process.length = std::min(process.length, 2.0);
-  // Bytes by number tell forward from backward, which are different loops there.
+  // Bytes per element distinguish forward from backward, which are different loops on a CPU.
   if (formula.time == row_time) process.last_scale = 15;
-  // Operators that share a class are loops of their own, too.
+  // Operators that share a class are different loops on a CPU.
   if (formula.time == stream_time) process.noise = 0.25;
   return process;
 }
@@ -124,7 +124,7 @@ double pieces(double extent, double size) { return std::ceil(extent / size); }
 
 namespace {
 
-/// Where a device's file says nothing: of a kernel that does nothing, on an H200
+/// Default launch time, if the device's file has none: an empty kernel on an H200
 /// (te42kyfo/gpu-benches, gpu-small-kernels).
 constexpr double usual_launch_us = 2.4;
 
@@ -134,7 +134,7 @@ double needed(const std::optional<double>& value, const DeviceSpec& device, cons
               "Times need it: add it as in the files of devices/, or ask for no times.");
 }
 
-/// FLOPs per microsecond at `dtype`; 0 where the device has no such units.
+/// FLOPs per microsecond at `dtype`; 0 if the device does not support it.
 double rate_of(const DeviceSpec& device, std::string_view dtype) {
   for (const auto& [known, rate] : device.flops_per_second)
     if (known == dtype) return rate / 1e6;
@@ -152,7 +152,7 @@ Gpu gpu_of(const DeviceSpec& device) {
   gpu.is_cpu = device.is_cpu;
   gpu.is_gddr = device.memory_type == "GDDR";
   gpu.slows_unaligned =
-      device.compute_major == 9 && !device.is_cpu;  // Of other GPUs nothing was measured.
+      device.compute_major == 9 && !device.is_cpu;  // Other GPUs were not measured.
   gpu.launch_us = device.is_cpu ? 0 : device.launch_us.value_or(usual_launch_us);
   gpu.link = device.pcie_bytes_per_second.value_or(0) / 1e6;
   const auto set = [&](TimeClass time_class, std::string_view dtype) {

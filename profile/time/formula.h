@@ -1,5 +1,5 @@
 // The formulas of kernel times: each gives the microseconds of one kernel from its work, the
-// device's data sheet and a few coefficients that were fitted (scripts/time/).
+// device's data sheet and a few fitted coefficients (scripts/time/).
 #pragma once
 
 #include <span>
@@ -20,19 +20,20 @@ using Coefficients = std::span<const double>;
 
 struct Coefficient {
   std::string_view name;
-  double start;            ///< Where a fit begins.
-  double lowest, highest;  ///< Where it ends: coefficients trade against each other beyond.
-  double absent = 0;       ///< Its value in files that have none of it; 0: all must have it.
+  double start;  ///< Initial value of a fit.
+  double lowest,
+      highest;        ///< Bounds of a fit: beyond them coefficients trade off against each other.
+  double absent = 0;  ///< Its value if a file lacks it; 0: required.
 };
 
-/// Residuals of a fit are interpolated by a Gaussian process on the logarithms (base 2) of sizes,
-/// whose covariance falls exponentially with distance: libraries change kernels from one size to
-/// the next, so that what neighbours share is not smooth.
+/// Hyperparameters of the Gaussian process that interpolates a fit's residuals over the logarithms
+/// (base 2) of sizes. Its covariance decays exponentially with distance, because libraries switch
+/// kernels between neighboring sizes, so residuals are not smooth.
 struct ResidualKernel {
-  double length = 2;  ///< In octaves: there the covariance is a third of its largest.
+  double length = 2;  ///< In octaves: the distance at which the covariance falls to about a third.
   double deviation = 0.08, noise = 0.06;
-  double largest = 0.35;  ///< A residual beyond is an outlier of the measurement.
-  double last_scale = 1;  ///< Octaves of the last size count so many times.
+  double largest = 0.35;  ///< A larger residual is a measurement outlier.
+  double last_scale = 1;  ///< Weight of the last size's octaves.
 };
 
 struct Formula {
@@ -40,20 +41,21 @@ struct Formula {
   std::string_view name;
   std::span<const Coefficient> coefficients;  ///< The first is always "floor": microseconds.
   KernelTime (*time)(const Work&, const Gpu&, Coefficients, TimeClass);
-  std::vector<double> (*sizes)(const Work&);  ///< Logarithms of what residuals depend on.
-  /// What residuals depend on beside the sizes on a GPU, in octaves as well; mostly nothing.
+  std::vector<double> (*sizes)(const Work&);  ///< Logarithms of the sizes that residuals depend on.
+  /// Further coordinates of residuals on a GPU, in octaves too; mostly none.
   std::vector<double> (*ways)(const Work&, const Gpu&, Coefficients, TimeClass);
   ResidualKernel residuals;
-  /// Whose coefficients serve where neither device nor data sheet has any; itself: nobody's.
+  /// Class whose coefficients are used if neither device nor data sheet has any; itself: none.
   TimeClass like;
 };
 
 const Formula& formula_of(TimeClass time_class);
 
-/// Where residuals are looked up: the ways and the sizes of a kernel.
+/// The coordinates at which residuals are looked up: the ways and the sizes of a kernel.
 std::vector<double> residual_place(const Formula&, const Work&, const Gpu&, Coefficients);
 
-/// The formulas are those of GPUs: where they describe a CPU, more is left to the residuals.
+/// The Gaussian process for a device. The formulas are made for GPUs: on a CPU, more is left to the
+/// residuals.
 ResidualKernel residuals_on(const Formula& formula, bool is_cpu);
 
 // One file each.
@@ -81,11 +83,11 @@ std::vector<double> stream_sizes(const Work&);
 std::vector<double> row_sizes(const Work&);
 std::vector<double> function_sizes(const Work&);
 
-/// The part of its class that a kernel belongs to, for which a device may have a factor of its own:
+/// The kind of a kernel within its class, for which a device may have its own factor:
 /// "dense_backward", "batched", "all".
 std::string_view kind_of(const Kernel& kernel);
 
-/// How many whole pieces of `size` cover `extent`.
+/// The number of whole pieces of `size` that cover `extent`.
 double pieces(double extent, double size);
 
 }  // namespace symprof::profile

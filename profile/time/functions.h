@@ -1,5 +1,4 @@
-// The functions of numbers that a CPU computes in many instructions, so that an element-wise
-// operator takes longer than its bytes. On a GPU bytes are all that counts.
+// Element-wise functions that are compute-bound on a CPU. On a GPU they are memory-bound.
 #pragma once
 
 #include <cstdint>
@@ -12,10 +11,10 @@ namespace symprof::profile {
 struct FunctionFacts {
   Function function;
   std::string_view name;
-  /// For each number, where a fit begins: of PyTorch 2.13's AVX-512 code on one core of an
-  /// AMD EPYC, with results in the cache.
+  /// Cycles per element, the initial value of a fit: PyTorch 2.13's AVX-512 code on one core of an
+  /// AMD EPYC, with results in cache.
   double cycles;
-  std::int64_t bytes;  ///< For each number, read and written in fp32.
+  std::int64_t bytes;  ///< Bytes per element, read and written in fp32.
 };
 
 inline constexpr FunctionFacts function_facts[] = {

@@ -1,4 +1,4 @@
-// A device as the formulas of kernel times see it, in bytes, FLOPs and microseconds.
+// A device for the kernel time formulas, in bytes, FLOPs and microseconds.
 #pragma once
 
 #include "base/device_spec.h"
@@ -12,16 +12,16 @@ struct Gpu {
   double memory = 0;  ///< Bytes per microsecond of DRAM.
   double l2_bytes = 0;
   bool is_cpu = false;
-  bool is_gddr = false;             ///< Its L2 is slower beside its arithmetic.
+  bool is_gddr = false;             ///< Its L2 is slower relative to its arithmetic.
   bool slows_unaligned = false;     ///< Products on tensor cores (product.cpp).
   double link = 0;                  ///< Bytes per microsecond to the host; 0: not known.
-  double launch_us = 0;             ///< Of a kernel that does nothing.
-  double rates[time_classes] = {};  ///< FLOPs per microsecond by class; 0: the device has none.
+  double launch_us = 0;             ///< Time of an empty kernel.
+  double rates[time_classes] = {};  ///< FLOPs per microsecond by class; 0: not supported.
 
   double rate(TimeClass time_class) const { return rates[static_cast<int>(time_class)]; }
 };
 
-/// Throws Error that names the keys which the device's file lacks.
+/// Throws Error that names the keys missing from the device's file.
 Gpu gpu_of(const DeviceSpec& device);
 
 }  // namespace symprof::profile

@@ -1,4 +1,4 @@
-// What a kernel has to do, as the formulas of its time see it: sizes and bytes, no tensors.
+// The work of a kernel for the time formulas: sizes and bytes, no tensors.
 //
 // Public header.
 #pragma once
@@ -24,40 +24,40 @@ enum class TimeClass : std::uint8_t {
   convolution_tf32,
   convolution_fp32,
   elementwise,
-  copy,               ///< Between layouts.
-  batch_norm,         ///< A row is what a channel has in all images: one block of threads takes it.
-  batch_norm_native,  ///< PyTorch's own with channels last, where no block has a channel to itself.
+  copy,        ///< Between layouts.
+  batch_norm,  ///< A row is a channel's elements in all images, processed by one thread block.
+  batch_norm_native,  ///< PyTorch's own for channels last, where blocks share channels.
   pooling,
-  layer_norm,  ///< And its relatives, row by row.
+  layer_norm,  ///< And other row norms.
   softmax,
   reduction,
-  gather,  ///< And scatter: rows in an order that data gives.
+  gather,  ///< And scatter: rows in data-dependent order.
   sort,
   optimizer,        ///< Many tensors in one kernel.
-  transfer,         ///< Between the memories of device and host.
+  transfer,         ///< Between host and device memory.
   depthwise,        ///< Convolutions of PyTorch's own kernels.
   depthwise_cudnn,  ///< And of cuDNN's, with channels last.
   recurrent_16bit,  ///< Steps of a recurrent layer of cuDNN, on tensor cores.
   recurrent_tf32,
-  batch_norm_rows,  ///< PyTorch's own where a channel's numbers lie together.
-  random,    ///< Random numbers of a CPU, one after the other. On a GPU they are element-wise.
-  function,  ///< Functions of a CPU that take many instructions. On a GPU they are element-wise.
+  batch_norm_rows,     ///< PyTorch's own for contiguous channels.
+  random,              ///< Random numbers on a CPU, sequential. On a GPU they are element-wise.
+  function,            ///< Compute-bound functions on a CPU. On a GPU they are element-wise.
   attention_backward,  ///< Of a CPU, whose loops backward are others. On a GPU: a factor of
                        ///< forward.
-  rms_norm,            ///< Forward, of rows in vectors: there is no mean to keep.
+  rms_norm,            ///< Forward, vectorized rows.
 };
 constexpr int time_classes = static_cast<int>(TimeClass::rms_norm) + 1;
 
-/// As device files and tables call it: "product_16bit".
+/// The name in device files and tables: "product_16bit".
 std::string_view name(TimeClass time_class);
 
-/// In how many operands of a product the numbers lie together along k: both, as in a linear layer,
-/// one, as in the gradient of its input, or none, as in that of its weight.
+/// How many operands of a product are contiguous along k: both (a linear layer), one (its input
+/// gradient) or none (its weight gradient).
 enum class ProductLayout : std::uint8_t { along, mixed, across };
 
-/// Which of a library's kernels computes a product, as far as a rule can tell.
+/// The library kernel that computes a product, as far as rules predict it.
 enum class ProductKernel : std::uint8_t {
-  usual,     ///< Tiles, of those that the formula has.
+  usual,     ///< One of the formula's tiles.
   few_rows,  ///< One row or column, or few rows with a bias (cuBLAS's gemv and gemmSN).
   large_k,   ///< cuBLAS's sgemm_largek, which small linear layers with a bias take.
 };
@@ -66,10 +66,10 @@ enum class ProductKernel : std::uint8_t {
 struct ProductWork {
   std::int64_t batch = 1, m = 0, n = 0, k = 0;
   std::int64_t operand_bytes = 2, result_bytes = 2;  ///< Of one number.
-  /// How many operands [k, n] of the same size take turns, which decides whether the L2 cache still
-  /// has the one that is asked for.
+  /// Number of operands [k, n] of the same size used in turn, which decides if L2 still holds one
+  /// when it is used again.
   std::int64_t weight_sets = 1;
-  /// The rows of all matrices begin at multiples of so many bytes; 16 is all that counts.
+  /// Row alignment of all matrices in bytes; more than 16 makes no difference.
   std::int64_t alignment = 16;
   bool shares_right = false;  ///< The whole batch has the same operand [k, n].
   ProductLayout layout = ProductLayout::along;
@@ -97,8 +97,7 @@ struct ConvolutionWork {
   auto operator<=>(const ConvolutionWork&) const = default;
 };
 
-/// `steps` products [batch, hidden] · [hidden, gates * hidden] that wait for each other, each with
-/// its gates.
+/// `steps` sequential products [batch, hidden] · [hidden, gates * hidden], each with its gates.
 struct RecurrentWork {
   std::int64_t steps = 0, batch = 1, hidden = 0, gates = 4;
   std::int64_t number_bytes = 4;
@@ -112,13 +111,14 @@ struct StreamWork {
   auto operator<=>(const StreamWork&) const = default;
 };
 
-/// Reads and writes row by row: `length` numbers make one result or one row of them.
+/// Row-wise reads and writes: `length` elements make one result or one row of results.
 struct RowWork {
   std::int64_t rows = 0, length = 0, bytes = 0;
   auto operator<=>(const RowWork&) const = default;
 };
 
-/// Each stands for those that take about as long. Files have their numbers: new ones go to the end.
+/// Each represents functions of about the same time. Files store the numeric values: append new
+/// ones.
 enum class Function : std::uint8_t {
   sqrt,  ///< And its reciprocal.
   exp,
@@ -137,9 +137,9 @@ enum class Function : std::uint8_t {
   mish_backward,
   elu,       ///< And expm1.
   softplus,  ///< And log_sigmoid.
-  pow,       ///< With an exponent for each number.
+  pow,       ///< With an exponent per element.
   remainder,
-  lgamma,  ///< And what else is computed number by number.
+  lgamma,  ///< And other scalar code.
   where,
   masked_fill,
   compare,
@@ -158,19 +158,19 @@ using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, Convo
 struct Kernel {
   TimeClass time_class = TimeClass::elementwise;
   Work work;
-  int launches = 1;  ///< How many kernels share the work.
+  int launches = 1;  ///< Number of kernels that share the work.
   auto operator<=>(const Kernel&) const = default;
 };
 
-/// What decides how long a kernel takes.
+/// What bounds a kernel's time.
 enum class Limit : std::uint8_t {
   nothing,     ///< There is no kernel.
-  arithmetic,  ///< Tensor cores, or the units for the type.
+  arithmetic,  ///< Tensor cores, or the units of the dtype.
   cache,       ///< L2.
   memory,      ///< DRAM.
-  launch,      ///< It is too small for anything else.
+  launch,      ///< Launch-bound.
   transfer,    ///< The link to the host.
-  host,        ///< The device waits for the host. Of steps, not of kernels.
+  host,        ///< Host-bound: the device waits for the host. Only for steps.
 };
 /// "tensor cores" is "arithmetic" in all tables: "memory", "launch".
 std::string_view name(Limit limit);

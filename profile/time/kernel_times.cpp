@@ -136,7 +136,7 @@ KernelTimes parse_kernel_times(const std::string& json, const std::string& path)
 
 namespace {
 
-/// A file as it was read, and when it was written: a program asks for the same one again and again.
+/// A cached file with its modification time, because programs load the same file repeatedly.
 struct KnownFile {
   std::filesystem::file_time_type written;
   std::uintmax_t size = 0;

@@ -1,5 +1,5 @@
-// What was fitted for a device: the coefficients of each class of kernels, the residuals of the
-// rows that they were fitted on, and how wide an interval has to be. scripts/time/ writes it.
+// Fitted times of a device: the coefficients of each kernel class, the residuals of the fitted
+// rows, and the interval widths. Written by scripts/time/.
 //
 // Public header.
 #pragma once
@@ -15,43 +15,43 @@
 
 namespace symprof::profile {
 
-/// A row that was fitted: the logarithms (base 2) of its sizes, and what its measured time is above
-/// the formula's (natural logarithm).
+/// A fitted row: the logarithms (base 2) of its sizes, and the natural logarithm of measured time
+/// over the formula's.
 struct ResidualPoint {
   std::vector<double> sizes;
   double residual = 0;
 };
 
-/// How the width of intervals follows from a call (width.h): the powers of the residual process'
-/// deviation there and of its scatter, and by how much (natural logarithm) a kernel that is nothing
-/// but its launch has a wider one.
+/// How interval widths depend on a call (width.h): the exponents of the residual process' deviation
+/// and scatter at the call, and the extra width (natural logarithm) of a purely launch-bound
+/// kernel.
 struct Spread {
   double deviation = 1, scatter = 1, launch = 0;
 };
 
 struct ClassTimes {
-  std::vector<double> coefficients;  ///< As the formula of the class names them, in its order.
+  std::vector<double> coefficients;  ///< In the order of the class' formula.
   std::vector<ResidualPoint> points;
-  /// Of the residual process' deviation where there are points, else the half width itself
-  /// (natural logarithm): 90 % of rows that no fit saw lie within.
+  /// Half width of the 90 % interval for held-out rows (natural logarithm): a multiple of the
+  /// residual process' deviation if there are points, else the half width itself.
   double interval = 0;
   Spread spread;
-  /// By kind of kernel (kind_of): what the formula's time is multiplied by; 1 where there is none.
+  /// By kind of kernel (kind_of): factor on the formula's time; 1 if absent.
   std::map<std::string, double, std::less<>> factors;
-  std::string fitted_on;  ///< Which rows of which source.
+  std::string fitted_on;  ///< The source of the fitted rows.
   /// False: the coefficients are those of other devices.
   bool is_calibrated = false;
-  /// Rows were timed with one call at a time, so that "floor" is mostly the host's.
+  /// Rows were timed one call at a time, so "floor" is mostly host time.
   bool floor_is_host = false;
-  /// Those of kernels that find their operands in L2; null: nobody measured them apart.
+  /// Times of kernels whose operands are in L2; null: not measured separately.
   std::shared_ptr<const ClassTimes> in_cache;
 };
 
-/// By TimeClass; empty where nothing was fitted.
+/// By TimeClass; empty if not fitted.
 using KernelTimes = std::vector<std::optional<ClassTimes>>;
 
-/// Reads a file of devices/time/, once as long as it stays as it is. Throws Error that says which
-/// key of which class is wrong.
+/// Reads a file of devices/time/, cached until it changes. Throws Error that names the wrong key
+/// and class.
 KernelTimes load_kernel_times(const std::string& path);
 KernelTimes parse_kernel_times(const std::string& json, const std::string& path);
 

@@ -1,5 +1,5 @@
-// Kernels of a class that one set of coefficients describes, and that libraries treat differently
-// all the same.
+// Kinds of kernels within a class: described by one set of coefficients, but implemented
+// differently by libraries.
 #include "profile/time/formula.h"
 
 namespace symprof::profile {

@@ -7,8 +7,9 @@
 namespace symprof::profile {
 namespace {
 
-constexpr double outlier = 0.08;   ///< Where an error begins to count by its size.
-constexpr double to_start = 0.02;  ///< Weight of the distance from the start, beside an error's 1.
+constexpr double outlier = 0.08;  ///< Error beyond which the loss is linear.
+constexpr double to_start =
+    0.02;  ///< Weight of the distance from the start, relative to an error's 1.
 constexpr double difference = 0.02;
 constexpr int most_steps = 200;
 constexpr double smallest_gain = 1e-9;  ///< Of the cost, in one step.
@@ -46,8 +47,7 @@ std::vector<Values> derivatives(const Values& values, const Values& errors,
   return result;
 }
 
-/// An unknown at a bound that wants to go beyond keeps its place, so that the others' steps are
-/// right without it.
+/// Fixes an unknown at its bound, so that the other unknowns' steps are computed without it.
 void hold(Equations& equations, std::size_t place) {
   for (std::size_t i = 0; i < equations.right.size(); ++i)
     equations.matrix[place][i] = equations.matrix[i][place] = 0;
@@ -79,7 +79,7 @@ Equations equations_at(const Values& values, const Values& errors,
   return result;
 }
 
-/// Gauss' elimination; the matrix is positive definite.
+/// Gaussian elimination; the matrix is positive definite.
 Values solve(const Equations& equations, double damping) {
   std::vector<Values> matrix = equations.matrix;
   Values right = equations.right;

@@ -1,4 +1,4 @@
-// Least squares within bounds, with little weight on outliers.
+// Robust least squares within bounds.
 #pragma once
 
 #include <functional>
@@ -13,10 +13,9 @@ struct Unknown {
 
 using Errors = std::function<std::vector<double>(std::span<const double>)>;
 
-/// The values within the bounds for which the errors are smallest. An error far beyond 0.08 counts
-/// by its size and not by its square (the soft L1 loss of scipy.optimize.least_squares), and what
-/// the errors do not decide stays near its start. Derivatives are differences: `errors` may have
-/// kinks. The method is Levenberg's and Marquardt's.
+/// The values within the bounds that minimize the errors: soft L1 loss of
+/// scipy.optimize.least_squares with scale 0.08, slightly regularized towards the start.
+/// Levenberg-Marquardt with finite-difference derivatives, so `errors` may have kinks.
 std::vector<double> least_squares(const std::vector<Unknown>& unknowns, const Errors& errors);
 
 }  // namespace symprof::profile

@@ -48,14 +48,14 @@ WorkNumbers sizes_in_file(const FunctionWork& work) {
   return {static_cast<std::int64_t>(work.function), work.numbers, work.bytes};
 }
 
-/// Whether those from `first` on, before `last`, are sizes of something.
+/// True if the numbers in [first, last) are valid sizes.
 bool are_sizes(const WorkNumbers& numbers, std::size_t first, std::size_t last) {
   return std::all_of(numbers.begin() + static_cast<std::ptrdiff_t>(first),
                      numbers.begin() + static_cast<std::ptrdiff_t>(last),
                      [](std::int64_t size) { return size >= 1; });
 }
 
-/// Of a whole number that is a choice: less than `choices`.
+/// True if an enumeration value is valid: less than `choices`.
 bool is_choice(std::int64_t number, std::int64_t choices) { return number < choices; }
 
 std::optional<Work> attention_in(const WorkNumbers& s) {
@@ -93,7 +93,7 @@ ProductWork product_in(const WorkNumbers& s) {
   return work;
 }
 
-/// Nothing where the class has no such work, or as many numbers are not its.
+/// nullopt if the numbers do not fit the work of the class.
 std::optional<Work> work_of(TimeClass time_class, const WorkNumbers& sizes) {
   auto* const formula = formula_of(time_class).time;
   if (formula == attention_time) return attention_in(sizes);

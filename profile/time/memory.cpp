@@ -1,6 +1,5 @@
-// Kernels that move numbers more than they compute: element-wise, copies, norms, softmax,
-// reductions. What the L2 cache still has from the kernel before comes at its rate. Functions of a
-// CPU may take longer to compute than to move.
+// Memory-bound kernels: element-wise, copies, norms, softmax, reductions. Data still in L2 from the
+// previous kernel is read at L2's rate. On a CPU functions may be compute-bound.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -15,22 +14,22 @@ namespace {
 constexpr Coefficient stream_rows[] = {
     {"floor", 2.5, 0.5, 60},        // us
     {"memory", 0.85, 0.3, 1},       // of the bandwidth of DRAM
-    {"cache", 3, 1, 12},            // bandwidth of L2 in that of DRAM
+    {"cache", 3, 1, 12},            // bandwidth of L2, relative to DRAM
     {"residence", 0.8, 0.05, 1.5},  // share of L2 that keeps what was used before
-    {"fill", 0.5, 0.01, 6},         // us until all multiprocessors have enough to ask for
+    {"fill", 0.5, 0.01, 6},         // us until all multiprocessors have enough requests in flight
 };
 constexpr Coefficient row_rows[] = {
     {"floor", 2.5, 0.5, 60},   {"memory", 0.8, 0.2, 1},
     {"cache", 3, 1, 12},       {"residence", 0.8, 0.05, 1.5},
     {"fill", 0.5, 0.01, 6},    {"row", 0.3, 0.005, 10},  // us for the rows that run at once
     {"number", 8, 0.3, 400},                             // numbers of a row per clock
-    {"passes", 0.3, 0.005, 3},                           // how much of a long row is read again
+    {"passes", 0.3, 0.005, 3},                           // reread share of a long row
 };
 struct StreamAt {
   enum : std::uint8_t { floor_us, memory, cache, residence, fill, row, number, passes };
 };
 
-/// Cycles of a core for each number, function by function, behind what a stream has.
+/// Cycles of a core per element and function, after the coefficients of a stream.
 constexpr auto function_rows = [] {
   constexpr double range = 20;
   std::array<Coefficient, std::size(stream_rows) + std::size(function_facts)> rows{};
@@ -50,12 +49,13 @@ static_assert(
     }(),
     "the table has all functions in their order");
 
-/// A loop of no more numbers has one thread (at::internal::GRAIN_SIZE, ATen/TensorIterator.h).
+/// A loop of at most this many elements has one thread (at::internal::GRAIN_SIZE,
+/// ATen/TensorIterator.h).
 constexpr double numbers_of_thread = 32768;
 
-/// Rows that are worked on at once on a multiprocessor.
+/// Rows processed concurrently on a multiprocessor.
 constexpr double rows_at_once = 16;
-/// A row of more bytes is not kept while it is read for the second time.
+/// A longer row is not kept on chip for its second read.
 constexpr double kept_numbers = 4096;
 
 struct Moves {
@@ -67,7 +67,7 @@ Moves moves(double bytes, const Gpu& gpu, Coefficients c) {
   Moves result;
   result.memory_us = bytes * (1 - found) / (gpu.memory * c[StreamAt::memory]);
   result.cache_us = bytes * found / (gpu.memory * c[StreamAt::cache]);
-  // A kernel of few bytes ends before all of the device is busy.
+  // A small kernel ends before the whole device is busy.
   const double us = result.memory_us + result.cache_us;
   result.us = us + c[StreamAt::fill] * us / (us + c[StreamAt::fill]);
   return result;

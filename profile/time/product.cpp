@@ -1,8 +1,7 @@
-// Matrix products: tiles that the multiprocessors take in waves, with the L2 cache and memory
-// behind them. A library picks the tile and into how many parts k is split, mostly the fastest of
-// those that cuBLAS has, or one nearly as fast. The form, with coefficients that differ little over
-// four generations of GPUs, was found on public measurements (ai-dynamo/aiconfigurator,
-// systems/data/*/gemm).
+// Matrix products: tiles processed in waves by the multiprocessors, bounded by L2 and memory. The
+// library chooses the tile and the split of k: mostly the fastest that cuBLAS has, or nearly so.
+// The formula, whose coefficients differ little over four GPU generations, was found on public
+// measurements (ai-dynamo/aiconfigurator, systems/data/*/gemm).
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -21,14 +20,14 @@ constexpr Coefficient product_rows[] = {
     {"memory", 0.82, 0.4, 1},          // of the bandwidth of DRAM
     {"cache", 40, 5, 300},             // bytes of L2 per clock and multiprocessor
     {"wave", 1.0, 0.05, 10},           // us to begin a wave of tiles
-    {"join", 2.7, 0.5, 20},            // us to add up the parts of a split k
-    {"throttling", 0.07, 0.005, 0.6},  // how much slower a long product runs for its power
+    {"join", 2.7, 0.5, 20},            // us to sum the parts of a split k
+    {"throttling", 0.07, 0.005, 0.6},  // slowdown of a long product by power throttling
     {"residence", 0.5, 0.1, 1.5},      // share of L2 that keeps what was used before
-    {"together", 0.8, 0.05, 1},        // of the work, what waits for a whole wave to end
-    {"choice", 0.05, 0.005, 0.5},      // how much slower than the fastest tile is still chosen
+    {"together", 0.8, 0.05, 1},        // share of the work that waits for a whole wave
+    {"choice", 0.05, 0.005, 0.5},      // slowdown against the fastest tile that is still chosen
 };
 constexpr double never = 1e-9, at_once = 1e9;
-/// Of TF32 and 8 bit, whose small products were measured on an H200 with their results apart.
+/// For TF32 and 8 bit, whose small products were measured separately on an H200.
 constexpr Coefficient tensor_product_rows[] = {
     product_rows[0],
     product_rows[1],
@@ -41,9 +40,10 @@ constexpr Coefficient tensor_product_rows[] = {
     product_rows[8],
     product_rows[9],
     product_rows[10],
-    {"alone", 5, 0.5, 60, never},    // clocks for a number of k, however few blocks there are
-    {"store", 30, 1, 200, at_once},  // bytes of results per clock and multiprocessor, at the end
-    {"cold", 0.5, 0.01, 5, never},   // us until the first operands come from memory
+    {"alone", 5, 0.5, 60, never},  // clocks per k, however few blocks
+    {"store", 30, 1, 200,
+     at_once},  // bytes of results per clock and multiprocessor, in the epilogue
+    {"cold", 0.5, 0.01, 5, never},  // us until the first operands come from memory
 };
 struct ProductAt {
   enum : std::uint8_t {
@@ -64,15 +64,15 @@ struct ProductAt {
   };
 };
 
-/// A coefficient that only some classes and files have; a fit's rounding makes none of what is
-/// absent.
+/// A coefficient that only some classes and files have; nullopt if absent, tolerant of a fit's
+/// rounding.
 std::optional<double> known(Coefficients c, std::size_t at) {
   if (at >= c.size()) return std::nullopt;
   const double ratio = c[at] / tensor_product_rows[at].absent;
   return ratio > 0.5 && ratio < 2 ? std::nullopt : std::optional(c[at]);
 }
 
-/// Rows and columns of results that one block of threads makes.
+/// Rows and columns of results per thread block.
 constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
                                                           {128, 256},
                                                           {128, 128},
@@ -88,25 +88,25 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
                                                           {16, 128},
                                                           {16, 64},
                                                           {16, 32}}};
-/// Of a kernel for one row or column.
+/// Tiles of a kernel for one row or column.
 constexpr std::array<std::array<double, 2>, 2> lines = {{{1, 128}, {128, 1}}};
-/// Those that libraries like best: which they take where another would be faster is their own.
+/// Default cuBLAS tiles, chosen even when another tile would be faster.
 constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
-/// How many octaves of a size one octave of time counts among residuals, and from where all are as
-/// far; how many another layout does. Of the rows that scripts/time/fit.py draws, of all devices at
-/// once, each is nearest to what the others say then.
+/// Distances among residuals, in octaves of a size: per octave of time, with a cap in octaves of
+/// time, and for another layout. Values minimize the leave-one-out error of the rows that
+/// scripts/time/fit.py samples, over all devices.
 constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
-/// And how many one octave of alignment does on tensor cores, among an H200's small products in 16
-/// bit and TF32 that calibrate: those of bfloat16 that are not aligned take up to twice as long.
+/// The distance per octave of alignment on tensor cores, from the calibration split of an H200's
+/// small products in 16 bit and TF32: unaligned bfloat16 products take up to twice as long.
 constexpr double octaves_of_alignment = 2;
-/// And how many another kernel of the library does, on the other side of the layouts.
+/// The distance for another library kernel, opposite to that of layouts.
 constexpr double octaves_of_kernel = 8;
 constexpr std::array<double, 8> splits = {1, 2, 3, 4, 6, 8, 16, 32};
-constexpr double shortest_split = 128;  ///< Numbers of k.
-constexpr double shortest_step = 32;    ///< Of k in a tile: those beyond are computed as well.
-constexpr double least_weight = 1e-4;   ///< Of a candidate, beside the fastest one's 1.
-/// Results of a block so large that a multiprocessor has room for no other, and how many of small
-/// ones it takes.
+constexpr double shortest_split = 128;  ///< In elements of k.
+constexpr double shortest_step = 32;    ///< Step of k in a tile: k is padded to its multiple.
+constexpr double least_weight = 1e-4;   ///< Of a candidate, relative to the fastest one's 1.
+/// Results of the largest block, which occupies a whole multiprocessor, and the most small blocks
+/// that share one.
 constexpr double largest_alone = 128 * 128, most_at_once = 8;
 
 bool has_tensor_cores(TimeClass time_class) {
@@ -115,31 +115,31 @@ bool has_tensor_cores(TimeClass time_class) {
 
 double power6(double x) { return x * x * x * x * x * x; }
 
-/// How much longer tiles take whose rows do not begin at multiples of 16 bytes: cuBLAS has kernels
-/// of earlier GPUs for them (cutlass_75_tensorop, cutlass_80_tensorop). Half precision on an H200:
-/// 2 bytes as the large ones among half of the 52 such products of truth/h200/kernel_record have it
-/// (6.4 to 10.8), 4 bytes as BERT's vocabulary has it in truth/measured, 8 bytes as 1 x 1
-/// convolutions of 14 x 14 numbers in that half have it (cutlass_80 there, too).
+/// Slowdown of tiles with rows that are not aligned to 16 bytes: cuBLAS uses kernels of earlier
+/// GPUs for them (cutlass_75_tensorop, cutlass_80_tensorop). Half precision on an H200: 2 bytes
+/// from the large products in one split of the 52 in truth/h200/kernel_record (6.4 to 10.8), 4
+/// bytes from BERT's vocabulary in truth/measured, 8 bytes from 1 x 1 convolutions of 14 x 14
+/// images in the same split (also cutlass_80).
 double slowness(const ProductWork& product) {
   if (product.alignment % 16 == 0) return 1.0;
   return product.alignment % 4 == 0 ? 4.0 : 8.0;
 }
 
-/// And where neither operand's numbers lie together along k. The tensor cores of Hopper read 16-bit
-/// operands either way, TF32 in this one alone (PTX, wgmma.mma_async: transposes of .f16 and
-/// .bf16), so that another kernel serves: the 23 such products in the half of
-/// truth/h200/kernel_record that calibrates take 1.3 times as long.
+/// Slowdown if neither operand is contiguous along k. Hopper's tensor cores read 16-bit operands in
+/// both layouts, but TF32 only along k (PTX, wgmma.mma_async: transposes of .f16 and .bf16), so
+/// another kernel runs: the 23 such products in the calibration split of truth/h200/kernel_record
+/// take 1.3 times as long.
 double slowness_across(const ProductWork& product, TimeClass time_class) {
   const bool is_across = product.layout == ProductLayout::across;
   return is_across && time_class == TimeClass::product_tf32 ? 1.3 : 1.0;
 }
 
-/// What does not depend on tile and split.
+/// Quantities that do not depend on tile and split.
 struct Setting {
   double batch, m, n, k, operand_bytes, per_flop, shared_rate, cache_rate, memory_us, output_bytes;
-  double cached_bytes;        ///< Of the results, where they pass through L2 beside the operands.
+  double cached_bytes;        ///< Result bytes that pass through L2 besides the operands.
   double store_us, begin_us;  ///< To write the results at the end; before the first tile.
-  double alone_us;            ///< For a number of k, of blocks that run at once.
+  double alone_us;            ///< Per k, for blocks that run at once.
 };
 
 Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
@@ -149,8 +149,8 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
   s.m = static_cast<double>(product.m), s.n = static_cast<double>(product.n);
   s.k = static_cast<double>(product.k);
   s.operand_bytes = static_cast<double>(product.operand_bytes);
-  // Faster units come with wider paths to them, though not in proportion: both powers are read off
-  // fits of single GPUs from compute capability 8.0 to 12.0.
+  // Faster units have wider data paths, but less than proportionally: both exponents come from fits
+  // of single GPUs from compute capability 8.0 to 12.0.
   const double per_clock = gpu.rate(time_class) / gpu.multiprocessors / gpu.clock;
   const bool is_wide = has_tensor_cores(time_class);
   const double generation = is_wide ? per_clock / 2048 : per_clock / 256;
@@ -159,7 +159,7 @@ Setting setting_of(const ProductWork& product, const Gpu& gpu, Coefficients c,
                             : 1.0;
   s.per_flop = slower * gpu.multiprocessors / (gpu.rate(time_class) * c[ProductAt::arithmetic]);
   s.shared_rate = c[ProductAt::shared] * std::pow(generation, 0.65) * gpu.clock;
-  // Nothing comes from DRAM faster than through L2.
+  // DRAM is never faster than L2.
   s.cache_rate = std::max(gpu.multiprocessors * gpu.clock * c[ProductAt::cache] *
                               (gpu.is_gddr ? 0.25 : std::pow(generation, 0.5)),
                           gpu.memory);
@@ -185,12 +185,12 @@ struct Candidate {
   double us = INFINITY, tile_us = 0, cache_us = 0, memory_us = 0;
 };
 
-/// Blocks that a multiprocessor has at once: they begin while others compute.
+/// Concurrent blocks per multiprocessor, which overlap start-up with computation.
 double blocks_at_once(double rows, double columns) {
   return std::clamp(largest_alone / (rows * columns), 1.0, most_at_once);
 }
 
-/// Nothing where it takes longer than `longest_us`.
+/// Has no time if longer than `longest_us`.
 Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double rows, double columns,
                     double split, double longest_us) {
   const double per_k =
@@ -198,8 +198,7 @@ Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double row
   const double depth = pieces(s.k / split, shortest_step) * shortest_step;
   const double down = pieces(s.m, rows), across = pieces(s.n, columns);
   const double blocks = s.batch * down * across * split;
-  // Blocks that end early make room for the next ones, the more so in kernels that stay on their
-  // multiprocessors.
+  // Blocks that end early make room for the next, especially in persistent kernels.
   const double together = c[ProductAt::together];
   const double rounds = together * pieces(blocks, gpu.multiprocessors) +
                         (1 - together) * std::max(blocks / gpu.multiprocessors, 1.0);
@@ -208,7 +207,7 @@ Candidate with_tile(const Setting& s, const Gpu& gpu, Coefficients c, double row
                          (split > 1 ? c[ProductAt::join] : 0.0);
   Candidate one;
   one.tile_us = rounds * per_k * depth + begins * depth * s.alone_us;
-  // What lies beyond the edges of the matrices is computed, but not loaded.
+  // Tile parts beyond the matrix edges are computed, but not loaded.
   one.cache_us = (s.batch * s.k * (across * s.m + down * s.n) * s.operand_bytes + s.cached_bytes) /
                  s.cache_rate;
   // Parts of a split are fp32, written and read.
@@ -242,7 +241,7 @@ void try_tile(TriedTiles& found, const Setting& s, const Gpu& gpu, Coefficients 
   }
 }
 
-/// Those that take longer than the fastest by the factor `slack` have no time.
+/// Tiles slower than the fastest by the factor `slack` have no time.
 TriedTiles tried_tiles(const Setting& s, const Gpu& gpu, Coefficients c, ProductKernel kernel,
                        double slack) {
   TriedTiles found;
@@ -252,15 +251,15 @@ TriedTiles tried_tiles(const Setting& s, const Gpu& gpu, Coefficients c, Product
   return found;
 }
 
-/// cuBLAS's sgemm_largek, without the three short kernels beside it: k is in as many as five
-/// parts. Least squares on the 19 such products of truth/h200/kernel_record that calibrate.
+/// cuBLAS's sgemm_largek, without its three short helper kernels: k is split in up to five parts.
+/// Least squares on the 19 such products in the calibration split of truth/h200/kernel_record.
 double large_k_us(const Setting& s) {
   const double parts = std::clamp(pieces(s.k, 8), 1.0, 4.0) + (s.k > 64 ? 1 : 0);
   return 1.51 + 1.44 * parts + 0.0066 * s.k + 2.0e-5 * s.m * s.n;
 }
 
-/// The mean logarithm of candidates that take no longer than `longest_us`, those that are slower
-/// than the fastest by the factor 1 + `choice` weighing about a third.
+/// The weighted geometric mean of candidates up to `longest_us`; a candidate slower than the
+/// fastest by the factor 1 + `choice` weighs about a third.
 double chosen_us(std::span<const double> all_us, double fastest, double longest_us, double choice) {
   double sum = 0, weights = 0;
   for (const double us : all_us) {
@@ -286,7 +285,7 @@ KernelTime product_time(const Work& work, const Gpu& gpu, Coefficients c, TimeCl
   const Candidate& best = tried.best;
   const double us =
       chosen_us({tried.all_us.data(), tried.count}, best.us, best.us * slack, c[ProductAt::choice]);
-  // Clocks fall while tensor cores are busy for long.
+  // Clocks fall during long tensor-core runs.
   const double flops = 2 * s.batch * s.m * s.n * s.k;
   const double reached = flops / gpu.rate(time_class) / us;
   const double long_run = std::clamp(std::log(flops / 2e10) / 5, 0.0, 1.0);

@@ -1,7 +1,6 @@
-// The steps of a recurrent layer, one after the other: a product with the weights, which lie in the
-// L2 cache, and a kernel for the gates. Each is a launch, which the kernel's count of launches has.
-// A product of few rows is as long as what it waits for most: the weights, the tensor cores, or its
-// own sums, number after number.
+// The sequential steps of a recurrent layer: a product with the weights, which are in L2, and a
+// kernel for the gates. Each is a launch, counted in the kernel's launches. A product of few rows
+// is bounded by the weights, the tensor cores, or its own sequential sums.
 #include <algorithm>
 #include <cmath>
 
@@ -12,21 +11,21 @@ namespace {
 
 constexpr Coefficient recurrent_rows[] = {
     {"floor", 3, 0.5, 50},
-    {"cache", 1.2, 0.1, 10},        // bandwidth of the weights, in that of DRAM
+    {"cache", 1.2, 0.1, 10},        // bandwidth of the weights, relative to DRAM
     {"arithmetic", 0.25, 0.02, 1},  // of the peak
-    {"gates", 0.5, 0.2, 10},        // bandwidth of the gates' kernel, in that of DRAM
-    {"backward", 1.5, 0.3, 6},      // a step's time without launches, in that of a forward step
+    {"gates", 0.5, 0.2, 10},        // bandwidth of the gates' kernel, relative to DRAM
+    {"backward", 1.5, 0.3, 6},      // a step's time without launches, relative to a forward step
     {"step", 2, 0.05, 10},          // us of a step in which both kernels begin and end
-    {"depth", 1, 0.02, 20},         // us of a product for each thousand numbers that it sums
+    {"depth", 1, 0.02, 20},         // us of a product per thousand summed elements
 };
 struct RecurrentAt {
   enum : std::uint8_t { floor_us, cache, arithmetic, gates, backward, step, depth };
 };
 
-/// A product of one row without tensor cores' tiles, in fp32 and TF32 alike (cuBLAS's gemv2T and,
-/// of the gradients, gemvx): the weights pass at such shares of DRAM's bandwidth, and the gates
-/// take what one multiprocessor waits for. Names and times: the fp32 calls of one row in the half
-/// of truth/h200/kernel_record that calibrates.
+/// A product of one row without tensor-core tiles, in fp32 and TF32 alike (cuBLAS's gemv2T, for
+/// gradients gemvx): weights are read at these shares of DRAM bandwidth, and the gates take one
+/// multiprocessor's latency. Names and times: the fp32 calls of one row in the calibration split of
+/// truth/h200/kernel_record.
 double step_of_one_row(double weight_bytes, bool backward, const Gpu& gpu) {
   constexpr double share_forward = 0.93, share_backward = 0.48, gates_us = 0.8;
   return weight_bytes / (gpu.memory * (backward ? share_backward : share_forward)) + gates_us;

@@ -6,7 +6,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Rows further away hardly matter: nearer ones stand between them and the row that is asked for.
+/// More distant rows hardly matter: nearer ones screen them.
 constexpr std::size_t neighbours = 40;
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
@@ -22,7 +22,7 @@ struct Neighbour {
   const ResidualPoint* point;
 };
 
-/// The nearest; of equally near ones those that come first, so that the answer is the same always.
+/// The nearest points; ties go to the first, for a deterministic result.
 std::vector<Neighbour> nearest(const std::vector<ResidualPoint>& points,
                                const std::vector<double>& sizes, double last_scale) {
   std::vector<Neighbour> found;
@@ -47,7 +47,7 @@ class Cholesky {
 
   double& at(std::size_t row, std::size_t column) { return values_[row * size_ + column]; }
 
-  /// The matrix that was filled in becomes its factor.
+  /// Replaces the matrix by its factor.
   void factorize() {
     for (std::size_t j = 0; j < size_; ++j) {
       for (std::size_t k = 0; k < j; ++k) at(j, j) -= at(j, k) * at(j, k);
@@ -67,7 +67,8 @@ class Cholesky {
     }
   }
 
-  /// Of the factor, a lower triangle too: row by row, so that the inner loop runs along rows.
+  /// The inverse of the factor, also lower triangular; computed row by row, so that the inner loop
+  /// runs along rows.
   Cholesky inverse() const {
     Cholesky result(size_);
     for (std::size_t i = 0; i < size_; ++i) {
@@ -92,10 +93,10 @@ double clamped(const ResidualPoint& point, const ResidualKernel& kernel) {
   return std::clamp(point.residual, -kernel.largest, kernel.largest);
 }
 
-/// Each neighbour is compared with what the others say of it (C. E. Rasmussen, C. K. I. Williams,
-/// Gaussian Processes for Machine Learning, 5.12): its part of the inverse times the residuals, by
-/// the root of the inverse's diagonal. Those count that share much with the row; beside them a few
-/// that are off by a deviation, for where there are none. `solved`: the factor's, of the residuals.
+/// Leave-one-out errors of the neighbors in deviations (C. E. Rasmussen, C. K. I. Williams,
+/// Gaussian Processes for Machine Learning, 5.12): the inverse times the residuals, divided by the
+/// root of the inverse's diagonal. Weighted by correlation with the row, with a prior of a few rows
+/// off by one deviation. `solved`: the factor's solution for the residuals.
 double scatter_of(const Cholesky& factor, const std::vector<double>& solved,
                   const std::vector<double>& shares) {
   constexpr double usual_rows = 2, outlier = 5;

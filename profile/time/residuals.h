@@ -1,5 +1,5 @@
-// Residuals of a fit, interpolated: a Gaussian process on the rows that are nearest to the one that
-// is asked for. It says how far the formula is off there, and how little is known of that.
+// Interpolated residuals of a fit: a Gaussian process on the rows nearest to the queried one. Gives
+// the formula's error there and its uncertainty.
 #pragma once
 
 #include <vector>
@@ -11,17 +11,17 @@ namespace symprof::profile {
 
 struct ResidualAt {
   double mean = 0;       ///< Natural logarithm.
-  double deviation = 1;  ///< With the noise of one measurement.
-  /// How far its neighbours are from what theirs say, in deviations: libraries' choices are plain
-  /// among some sizes and wild among others.
+  double deviation = 1;  ///< Including the noise of one measurement.
+  /// Leave-one-out error of the neighbors, in deviations: libraries' kernel choices are regular
+  /// among some sizes and erratic among others.
   double scatter = 1;
 };
 
-/// `points` have as many sizes as `sizes`; others are left out.
+/// Points with another number of sizes than `sizes` are ignored.
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel);
 
-/// Of the points' residuals: how far off the formula alone is.
+/// Root mean square of the points' residuals: the error of the formula alone.
 double root_mean_square(const std::vector<ResidualPoint>& points, const ResidualKernel& kernel);
 
 }  // namespace symprof::profile

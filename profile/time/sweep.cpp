@@ -20,17 +20,17 @@ struct Waiting {
   double uncertainty = 0;
 };
 
-/// The kernels of one class that wait, and the points that are known.
+/// The waiting kernels and the known points of one class.
 struct ClassSweep {
   std::vector<Waiting> waiting;
   std::vector<ResidualPoint> known;
 
-  /// Residuals do not matter for how certain they are: only sizes do.
+  /// The uncertainty depends only on sizes, not on residuals.
   void learn(const Kernel& kernel) {
     known.push_back({formula_of(kernel.time_class).sizes(kernel.work), 0});
   }
 
-  /// Of those that are equally uncertain, the one that came first.
+  /// Ties go to the first.
   std::vector<Waiting>::iterator least_certain(bool is_cpu) {
     for (Waiting& one : waiting)
       one.uncertainty =
@@ -55,8 +55,8 @@ ClassSweeps begin_sweeps(const std::vector<MeasuredKernel>& measured,
   return sweeps;
 }
 
-/// How far a class' fit is from what it needs, or how uncertain its least certain kernel is in
-/// deviations of the process: the first always counts more.
+/// Priority of a class: the measurements its fit still lacks (always more urgent), or the
+/// uncertainty of its least certain kernel, in deviations of the process.
 double need_of(TimeClass time_class, ClassSweep& one, bool is_cpu) {
   // On a CPU several operators share a class of few sizes.
   const double fewest = static_cast<double>(fewest_measurements(time_class)) * (is_cpu ? 3 : 1);

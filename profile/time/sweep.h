@@ -1,5 +1,4 @@
-// Which kernels to measure for a fit, one after the other: those first whose time is least known
-// from what was measured before. Who runs them and holds the clock is the caller's choice.
+// Chooses the kernels to measure for a fit, most uncertain first. The caller runs and times them.
 //
 // Public header.
 #pragma once
@@ -14,44 +13,43 @@
 
 namespace symprof::profile {
 
-/// Microseconds of a kernel that runs now; empty: the device cannot run it, which is not asked
-/// again.
+/// Runs a kernel and returns its microseconds; empty if the device cannot run it (not retried).
 using KernelTimer = std::function<std::optional<double>(const Kernel&)>;
 
-/// Asked before each kernel, with how many are measured; true ends the sweep.
+/// Called before each kernel with the number of measurements; true ends the sweep.
 using SweepEnd = std::function<bool(std::size_t measured)>;
 
-/// How large the kernels of a sweep may be.
+/// Limits of the kernels of a sweep.
 struct SweepLimits {
-  std::int64_t bytes = 0;  ///< Of memory in use.
-  double flops = 0;        ///< Of products; others have no limit but memory.
-  bool is_cpu = false;     ///< Attention's backward has a class of its own there.
+  std::int64_t bytes = 0;  ///< Memory in use.
+  double flops = 0;        ///< FLOPs of products; other kernels are limited by memory only.
+  bool is_cpu = false;     ///< A CPU has a separate class for attention's backward.
 };
 
-/// Kernels of a class from the smallest to the limits, in fp32 where the class has that choice; on
-/// a GPU, rows also in 16 bit. Empty for a class that no sweep has kernels of: recurrent layers.
+/// Kernels of a class from the smallest to the limits, in fp32 if the class has several dtypes; on
+/// a GPU, rows also in 16 bit. Empty for classes without sweep kernels: recurrent layers.
 std::vector<Kernel> sweep_kernels(TimeClass time_class, const SweepLimits& limits);
 
-/// Of one number that a kernel of sweep_kernels reads. What works on a stream of bytes is in fp32
-/// here, whatever its numbers are.
+/// Bytes of an element that a kernel of sweep_kernels reads. Stream kernels count as fp32, whatever
+/// their dtype.
 std::int64_t number_bytes_of(const Kernel& kernel);
 
-/// A number that sizes draw, the same each time.
+/// A deterministic pseudorandom number from a size.
 std::uint32_t drawn_by(std::int64_t size);
 
-/// The layout in which a sweep measures a product: its file does not say it.
+/// The layout in which a sweep measures a product, which its file does not store.
 ProductLayout swept_layout(const ProductWork& work);
 
-/// Those that take so long that a device may lower its clocks: they are measured last. Their order
-/// stays as it was.
+/// Removes and returns the kernels long enough for a device to lower its clocks, to be measured
+/// last. Keeps the order.
 std::vector<Kernel> take_long_kernels(std::vector<Kernel>& kernels, double flops);
 
-/// Measures kernels of `candidates` until `end` says so or all are measured, and adds each to
-/// `measured` at once, so that what stops a sweep, an error of the timer too, loses nothing. What
-/// `measured` has already is not measured again: a sweep that goes on takes the file of the last.
-/// Each class gets as many as its fit needs first; then comes the kernel whose residual is least
-/// certain (profile/time/residuals.h; `is_cpu`: by the formulas as they describe a CPU). Throws
-/// Error where the timer's answer is no time.
+/// Measures kernels of `candidates` until `end` returns true or all are measured. Each result is
+/// appended to `measured` at once, so that an aborted sweep (also by an error of the timer) keeps
+/// its results. Kernels already in `measured` are skipped, so a sweep can be resumed from its file.
+/// Each class first gets as many as its fit needs; then the kernel with the least certain residual
+/// is next (profile/time/residuals.h; `is_cpu`: with the hyperparameters of a CPU). Throws Error if
+/// the timer returns an invalid time.
 void sweep(std::vector<MeasuredKernel>& measured, const std::vector<Kernel>& candidates,
            const KernelTimer& timer, const SweepEnd& end, bool is_cpu = false);
 

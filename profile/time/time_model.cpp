@@ -13,11 +13,11 @@
 namespace symprof::profile {
 namespace {
 
-/// Where a device's file says nothing (formula.cpp has that of a launch by the host): on an H200
-/// (te42kyfo/gpu-benches, gpu-small-kernels).
+/// Default launch time in a CUDA graph, if the device's file has none (formula.cpp has that of a
+/// host launch): on an H200 (te42kyfo/gpu-benches, gpu-small-kernels).
 constexpr double usual_graph_launch_us = 1.3;
 
-/// FLOPs and bytes that a roofline counts.
+/// FLOPs and bytes of a roofline.
 struct Amounts {
   double flops = 0, bytes = 0;
 };
@@ -61,8 +61,7 @@ Amounts amounts_of(const StreamWork& stream) { return {0, static_cast<double>(st
 Amounts amounts_of(const RowWork& rows) { return {0, static_cast<double>(rows.bytes)}; }
 Amounts amounts_of(const FunctionWork& work) { return {0, static_cast<double>(work.bytes)}; }
 
-/// The place, if the points lie in as many dimensions: those of a file of an earlier version may
-/// not.
+/// The place, if the points have as many dimensions; files of earlier versions may have fewer.
 const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
                                        const std::vector<double>& place, const Formula& formula) {
   if (points.front().sizes.size() != place.size())
@@ -72,7 +71,7 @@ const std::vector<double>& place_among(const std::vector<ResidualPoint>& points,
   return place;
 }
 
-/// `share` of the way from one to the other.
+/// Interpolates from one estimate to the other by `share` (in logarithms).
 TimeEstimate between(const TimeEstimate& from, const TimeEstimate& to, double share) {
   const auto part = [&](double a, double b) { return std::pow(a, 1 - share) * std::pow(b, share); };
   const TimeEstimate& nearer = share < 0.5 ? from : to;
@@ -97,7 +96,7 @@ struct TimeModel::Device {
     return find(own, time_class) != nullptr || find(data_sheet, time_class) != nullptr;
   }
 
-  /// The coefficients that serve a class, and whether they are those of a class like it.
+  /// The coefficients used for a class; second: true if borrowed from a similar class.
   std::pair<const ClassTimes*, bool> times_of(TimeClass time_class) const {
     for (TimeClass one = time_class;;) {
       for (const KernelTimes* times : {&own, &data_sheet})
@@ -145,7 +144,7 @@ double TimeModel::roofline_us(const Kernel& kernel) const {
   return std::max(peak_us(kernel), amounts.bytes / device_->gpu.memory);
 }
 
-/// What an estimate is made of.
+/// The parts of an estimate.
 struct TimeModel::Parts {
   const ClassTimes* times = nullptr;
   bool is_borrowed = false;
@@ -165,7 +164,8 @@ std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool i
   if (times == nullptr || (has_arithmetic && device_->gpu.rate(kernel.time_class) <= 0))
     return std::nullopt;
   const bool is_calibrated = times->is_calibrated && !is_borrowed;
-  if (device_->gpu.is_cpu && !is_calibrated) return std::nullopt;  // All others are GPUs.
+  if (device_->gpu.is_cpu && !is_calibrated)
+    return std::nullopt;  // All other coefficients are those of GPUs.
   std::vector<double> coefficients = times->coefficients;
   if (device_->floor != Floor::measured && times->floor_is_host)
     coefficients[0] = device_->launch_us;
@@ -187,7 +187,8 @@ std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool i
 }
 
 std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cache) const {
-  // Where only layer norms were measured an RMS norm is one, with their residuals and factors.
+  // If only layer norms were measured, an RMS norm is treated as one, with their residuals and
+  // factors.
   if (kernel.time_class == TimeClass::rms_norm && !device_->has(kernel.time_class))
     return compute({TimeClass::layer_norm, kernel.work, kernel.launches}, in_cache);
   const std::optional<Parts> parts = parts_of(kernel, in_cache);

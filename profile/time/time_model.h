@@ -1,4 +1,4 @@
-// How long kernels take on a device, with an interval and what limits them.
+// Kernel times on a device, with an interval and the limiting resource.
 //
 // Public header.
 #pragma once
@@ -15,58 +15,58 @@
 
 namespace symprof::profile {
 
-/// Where an estimate's coefficients come from.
+/// The source of an estimate's coefficients.
 enum class TimeBasis : std::uint8_t {
   calibrated,  ///< Fitted on measurements of this device.
   data_sheet,  ///< The device's data sheet, with coefficients of other devices.
 };
 
 struct TimeEstimate {
-  double us = 0, low_us = 0, high_us = 0;  ///< Nine of ten measurements lie between the two.
+  double us = 0, low_us = 0, high_us = 0;  ///< 90 % interval.
   Limit limit = Limit::nothing;
   TimeBasis basis = TimeBasis::data_sheet;
 };
 
-/// What a row's time begins with.
+/// The constant part of a kernel's time.
 enum class Floor : std::uint8_t {
-  of_device,  ///< A launch on the device: kernels wait for each other, not for the host.
+  of_device,  ///< A launch on the device: kernels are queued, the host is ahead.
   of_graph,   ///< The same between the nodes of a CUDA graph.
-  measured,   ///< Whatever the measurements have in it.
+  measured,   ///< As in the measurements.
 };
 
 class TimeModel {
  public:
-  /// `own` are the times of the device's file (may be empty), `data_sheet` those for all devices.
-  /// Throws Error that names what the device's file lacks.
+  /// `own`: times of the device's file (may be empty); `data_sheet`: times for all devices. Throws
+  /// Error that names the keys missing from the device's file.
   TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet,
             Floor floor = Floor::of_device);
 
-  /// Empty where the device has no units for it, or nothing was ever fitted.
+  /// Empty if the device does not support the kernel, or its class was never fitted.
   std::optional<TimeEstimate> estimate(const Kernel& kernel);
 
-  /// From now on kernels are by so much, between 0 (as at first) and 1, those that find their
-  /// operands in L2. It changes the classes that were measured both ways.
+  /// Sets the share, from 0 (the default) to 1, of kernels whose operands are in L2. Affects
+  /// classes that were measured both ways.
   void find_in_cache(double share);
 
   /// Microseconds of the formula alone, with these coefficients in its order.
   double formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const;
 
-  /// Where the kernel's residual is looked up with these coefficients.
+  /// The coordinates of the kernel's residual with these coefficients.
   std::vector<double> residual_place(const Kernel& kernel,
                                      const std::vector<double>& coefficients) const;
 
-  /// What the width of its interval follows from; empty where it has no estimate.
+  /// The quantities that determine the interval's width; empty without an estimate.
   std::optional<Doubt> doubt(const Kernel& kernel) const;
 
-  /// What the kernel's products would take at the peak of their type; 0 where it has none.
+  /// The time of the kernel's products at peak FLOP/s of their dtype; 0 without products.
   double peak_us(const Kernel& kernel) const;
 
-  /// The roofline: the larger of FLOPs by the peak and bytes by the bandwidth. For comparison.
+  /// Roofline lower bound: the larger of FLOPs / peak and bytes / bandwidth. For comparison.
   double roofline_us(const Kernel& kernel) const;
 
  private:
   struct Device;
-  /// Of one kernel: with operands that come from memory, and with those that L2 has.
+  /// Estimates of one kernel: with operands in memory, and with operands in L2.
   struct Known {
     std::optional<TimeEstimate> usual, in_cache;
     bool knows_in_cache = false;
@@ -80,7 +80,7 @@ class TimeModel {
   std::map<Kernel, Known> known_;
 };
 
-/// The model of a device, with its own coefficients where its file names some, and those of
+/// The model of a device, with its own coefficients if its file names some, and those of
 /// `data_sheet` (a path). Throws Error as load_kernel_times.
 TimeModel time_model_of(const DeviceSpec& device, const std::string& data_sheet,
                         Floor floor = Floor::of_device);

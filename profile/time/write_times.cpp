@@ -1,4 +1,4 @@
-// The other direction of kernel_times.cpp.
+// Writes the files that kernel_times.cpp reads.
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -8,7 +8,7 @@
 namespace symprof::profile {
 namespace {
 
-/// Digits that a measurement does not have are not written.
+/// Rounds to significant digits.
 double with_digits(double value, int digits) {
   if (value == 0) return 0;
   const double scale = std::pow(10.0, digits - 1 - std::floor(std::log10(std::abs(value))));

@@ -89,7 +89,7 @@ class LinksReader {
   std::string path_;
 };
 
-/// The curve at `size`; what lies outside of it is as its ends.
+/// The curve at `size`, clamped at its ends.
 double value_at(const MeasuredCurve& curve, double size) {
   if (size <= curve.front().first) return curve.front().second;
   if (size >= curve.back().first) return curve.back().second;
@@ -99,7 +99,7 @@ double value_at(const MeasuredCurve& curve, double size) {
   return below->second + share * (above->second - below->second);
 }
 
-/// Between the numbers of ranks that were measured.
+/// Interpolates between the measured numbers of ranks.
 double value_at(const std::map<int, MeasuredCurve>& curves, int ranks, double size) {
   const auto above = curves.lower_bound(ranks);
   if (above == curves.end()) return value_at(curves.rbegin()->second, size);
@@ -144,11 +144,11 @@ NcclTopology CollectiveModel::topology(const CollectiveWork& work) const {
     throw Error(
         "links", "the device's file does not say what network it has",
         "Give it as 'network_bytes_per_second' in a file of links (docs/parallel_plans.md).");
-  // The ranks of a node use the network each through its own share of it.
+  // Each rank of a node has its own share of the network.
   const int ranks_per_node = std::max(work.ranks / work.nodes, 1);
   const double network_gb = *links_.network_bytes_per_second / 1e9 * ranks_per_node;
   found.inter = std::min(links_.channel_gb, network_gb / links_.channels);
-  // A ring that crosses the network is as fast inside: the search finds both at once.
+  // NCCL's search finds one bandwidth for a ring across the network and inside a node.
   found.intra = found.inter;
   return found;
 }

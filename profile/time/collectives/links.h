@@ -1,5 +1,5 @@
-// The links of a device to its neighbours and to the network, and what collectives were measured to
-// take over them beside what NCCL expects. A file of devices/links/.
+// The links of a device to its neighbors and to the network, and measured times of collectives
+// relative to NCCL's model. A file of devices/links/.
 //
 // Public header.
 #pragma once
@@ -16,13 +16,13 @@
 namespace symprof::profile {
 
 /// Measured collectives of one kind in one group: logarithm (base 2) of the size in bytes,
-/// ascending, and measured time by NCCL's formula (natural logarithm).
+/// ascending, and measured time divided by NCCL's formula (natural logarithm).
 using MeasuredCurve = std::vector<std::pair<double, double>>;
 
 struct Links {
   int nvlink_generation = 0;  ///< 0: none.
   int pcie_generation = 0;
-  /// Of one device's share of the network, in one direction; empty: not said.
+  /// One device's share of the network, in one direction; empty: not given.
   std::optional<double> network_bytes_per_second;
   int channels = 1;
   double channel_gb = 0;  ///< GB/s of a channel within a node.
@@ -31,20 +31,20 @@ struct Links {
   HostProcessor host = HostProcessor::intel;
   /// By kind, nodes, ranks.
   std::map<std::pair<CollectiveKind, int>, std::map<int, MeasuredCurve>> measured;
-  /// Half widths (natural logarithm) of intervals that nine of ten measurements lie in: of what has
-  /// a curve, and of the bare formula.
+  /// Half widths (natural logarithm) of 90 % intervals: with a measured curve, and of the formula
+  /// alone.
   double half_width = 0.5, bare_half_width = 0.7;
   std::string fitted_on, source;
 };
 
-/// Throws Error that says which key is wrong.
+/// Throws Error that names the wrong key.
 Links load_links(const std::string& path);
 
 struct CollectiveTime {
   double us = 0, low_us = 0, high_us = 0;
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   NcclProtocol protocol = NcclProtocol::simple;
-  /// Whether collectives of this kind and number of nodes were measured on such a device.
+  /// `calibrated` if collectives of this kind and number of nodes were measured on this device.
   TimeBasis basis = TimeBasis::data_sheet;
 };
 
@@ -54,7 +54,7 @@ class CollectiveModel {
   CollectiveModel(Links links, int compute_major)
       : links_(std::move(links)), generation_(generation_of(compute_major)) {}
 
-  /// Throws Error where the group spans nodes and the file does not say what network there is.
+  /// Throws Error if the group spans nodes and the file has no network bandwidth.
   CollectiveTime time(const CollectiveWork& work) const;
   NcclTopology topology(const CollectiveWork& work) const;
   const Links& links() const { return links_; }

@@ -92,7 +92,7 @@ class Tuner {
     return work_.nodes == 1 || work_.kind == CollectiveKind::all_reduce;
   }
 
-  /// What NCCL has no table for. Sends go over a rank's own link to the network.
+  /// Collectives without a table in NCCL. Sends use the rank's own network link.
   NcclWay direct() const {
     const std::size_t p = place(NcclProtocol::simple);
     const double intra = topology_.channels * topology_.intra;
@@ -118,14 +118,14 @@ class Tuner {
     if (work_.kind == CollectiveKind::all_reduce) return 2 * (work_.ranks - 1);
     return work_.kind == CollectiveKind::broadcast ? work_.ranks : work_.ranks - 1;
   }
-  /// From the bandwidth of the bus to that of the algorithm.
+  /// Ratio of algorithm bandwidth to bus bandwidth.
   double ring_ratio() const { return work_.ranks / static_cast<double>(steps()); }
 
   double bus() const {
     return topology_.channels * (work_.nodes <= 2 ? topology_.intra : topology_.inter);
   }
 
-  /// On one node the generation decides, between nodes the host's processor.
+  /// On one node the GPU generation decides, between nodes the host CPU.
   double most_of_ll() const {
     const std::size_t row = work_.nodes == 1                       ? generation()
                             : topology_.host == HostProcessor::amd ? 1

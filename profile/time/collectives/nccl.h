@@ -1,5 +1,5 @@
-// What NCCL itself expects of a collective: the cost model by which it chooses an algorithm and a
-// protocol (NVIDIA/nccl, src/graph/tuning.cc at 2.30).
+// NCCL's own cost model of collectives, by which it chooses an algorithm and a protocol
+// (NVIDIA/nccl, src/graph/tuning.cc at 2.30).
 //
 // Public header.
 #pragma once
@@ -24,11 +24,11 @@ constexpr int collective_kinds = static_cast<int>(CollectiveKind::send_receive) 
 std::string_view name(CollectiveKind kind);
 std::optional<CollectiveKind> collective_called(std::string_view name);
 
-/// One collective of a group. Throws nothing; ranks are the same number on each node.
+/// One collective of a group, with equally many ranks on each node.
 struct CollectiveWork {
   CollectiveKind kind = CollectiveKind::all_reduce;
-  /// As nccl-tests count: of an all-gather what each rank has afterwards, of a reduce-scatter what
-  /// each had before, of an all-to-all what each sends with what stays.
+  /// Counted as in nccl-tests: all-gather: output of each rank; reduce-scatter: input of each rank;
+  /// all-to-all: what each rank sends, including its own part.
   std::int64_t bytes = 0;
   int ranks = 1, nodes = 1;
   auto operator<=>(const CollectiveWork&) const = default;
@@ -45,7 +45,7 @@ std::string_view name(NcclProtocol protocol);
 
 enum class HostProcessor : std::uint8_t { intel, amd };
 
-/// What NCCL's search of the topology finds at run time, in GB/s (1e9 bytes) of a channel.
+/// Results of NCCL's topology search at run time, in GB/s (1e9 bytes) per channel.
 struct NcclTopology {
   NcclGeneration generation = NcclGeneration::hopper;
   bool has_nvlink = true;
@@ -61,21 +61,21 @@ struct NcclTopology {
 struct NcclWay {
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   NcclProtocol protocol = NcclProtocol::simple;
-  double latency_us = 0, bandwidth_gb = 0;  ///< Bandwidth of the algorithm, in GB/s.
+  double latency_us = 0, bandwidth_gb = 0;  ///< Algorithm bandwidth, in GB/s.
 };
 
-/// The ways that NCCL has for such a collective. One for an all-to-all and for a send and receive,
-/// which NCCL has no table for: a latency of the protocol Simple, and the links.
+/// NCCL's algorithm and protocol choices for a collective. All-to-all and send-receive, which NCCL
+/// has no table for, have one: the Simple protocol's latency, and the links.
 std::vector<NcclWay> nccl_ways(const CollectiveWork& work, const NcclTopology& topology);
 
-/// How long NCCL expects `way` to take, in microseconds.
+/// NCCL's estimate of `way`, in microseconds.
 double way_us(const NcclWay& way, const CollectiveWork& work, const NcclTopology& topology);
 
 struct NcclChoice {
   NcclWay way;
   double us = 0;
 };
-/// The way that NCCL takes: the one of least time. A group of one rank has nothing to do: 0 µs.
+/// NCCL's choice: the fastest way. 0 µs for a group of one rank.
 NcclChoice nccl_choice(const CollectiveWork& work, const NcclTopology& topology);
 
 }  // namespace symprof::profile
