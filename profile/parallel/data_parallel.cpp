@@ -25,19 +25,19 @@ struct Parameter {
   std::int64_t bytes = 0;
   DType dtype = DType::float32;
   NodeId node = none;
-  CallId ready = none;    ///< The call after which its gradient is there.
-  std::size_t place = 0;  ///< In the order in which gradients come.
+  CallId ready = none;    ///< The call after which its gradient is complete.
+  std::size_t place = 0;  ///< Its position in the order of gradients.
 };
 
 struct Bucket {
   std::vector<const Parameter*> parameters;
   std::int64_t bytes = 0;
-  std::size_t last_place = 0;  ///< Of its parameters.
+  std::size_t last_place = 0;  ///< The last place of its parameters.
   StorageId storage = none;
 };
 
-/// `compute_bucket_assignment_by_size`: a bucket of one dtype closes once it has as much as its
-/// limit; each dtype goes through the limits on its own.
+/// `compute_bucket_assignment_by_size`: a bucket of one dtype closes once it reaches its limit;
+/// each dtype has its own sequence of limits.
 std::vector<Bucket> buckets_of(const std::vector<const Parameter*>& parameters,
                                const std::vector<std::int64_t>& limits) {
   std::vector<Bucket> closed;
@@ -111,9 +111,9 @@ class DataParallel {
       }
   }
 
-  /// AccumulateGrad comes before all other nodes that wait, so a gradient is there after the last
-  /// call of backward that has it among its outputs, in a pipeline of the last microbatch; it is
-  /// divided after its reduction.
+  /// AccumulateGrad runs before all other ready nodes, so a gradient is complete after the last
+  /// backward call that has it as an output (in a pipeline, of the last microbatch). It is divided
+  /// after its reduction.
   void find_ready_calls() {
     const Recording& source = rank_.source();
     std::map<StorageId, Parameter*> of_gradient;
@@ -136,7 +136,7 @@ class DataParallel {
     by_readiness_.assign(ready.begin(), ready.end());
   }
 
-  /// The model is there before what the constructor of DistributedDataParallel takes.
+  /// The model is allocated before the blocks of DistributedDataParallel's constructor.
   void keep_model_before_engine() {
     rank_.leave_out([this](const MemoryEvent& event) {
       const StorageKind kind =
@@ -154,8 +154,8 @@ class DataParallel {
     rank_.engine_events().push_back({storage, is_taken, step});
   }
 
-  /// `broadcast_coalesced`: flat copies of several parameters, two at a time; one alone is sent as
-  /// it is.
+  /// `broadcast_coalesced`: flattened copies of several parameters, two in flight; a single one is
+  /// sent without a copy.
   void broadcast_model(const std::vector<const Parameter*>& parameters) {
     std::deque<StorageId> in_flight;
     const auto finish = [&] {
@@ -170,8 +170,8 @@ class DataParallel {
     while (!in_flight.empty()) finish();
   }
 
-  /// One bucket has all gradients until backward has shown in which order they come; then, before
-  /// the second forward pass, they are laid out in that order.
+  /// One bucket holds all gradients in the first step; before the second forward pass, buckets are
+  /// rebuilt in the order observed in backward.
   void make_buckets(const std::vector<const Parameter*>& reduced) {
     std::vector<StorageId> first;
     for (const Bucket& bucket : buckets_of(reduced, {std::numeric_limits<std::int64_t>::max()})) {
@@ -188,8 +188,8 @@ class DataParallel {
     }
   }
 
-  /// With gradient_as_bucket_view the gradient is copied into its bucket, and goes. A bucket is
-  /// reduced when it is full, and all before it are.
+  /// With gradient_as_bucket_view the gradient is copied into its bucket and freed. A bucket is
+  /// reduced once it and all earlier buckets are full.
   void after_gradient(const Parameter& parameter) {
     if (options_.gradient_as_bucket_view) drop(parameter);
     for (; next_bucket_ < buckets_.size(); ++next_bucket_) {
@@ -205,7 +205,7 @@ class DataParallel {
     }
   }
 
-  /// Under no_sync, in all micro-batches but the last, it stays where it is.
+  /// Under no_sync, in all micro-batches except the last, the gradient stays in place.
   void drop(const Parameter& parameter) {
     rank_.enter(EventBatch::last);
     rank_.give_back(parameter.gradient);

@@ -7,8 +7,8 @@
 
 namespace symprof::profile {
 
-/// The model is copied from the first rank, gradients are reduced bucket by bucket. What is not
-/// there: the copies of buffers before each forward pass.
+/// The model is broadcast from the first rank, gradients are reduced in buckets. Not simulated: the
+/// broadcast of buffers before each forward pass.
 Recording data_parallel_step(Recording recording, const ParallelOptions& options);
 
 }  // namespace symprof::profile

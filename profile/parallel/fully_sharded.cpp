@@ -55,8 +55,9 @@ class FullySharded {
     return recording().storages[static_cast<std::size_t>(id)];
   }
 
-  /// Whole gradients come as they come, and go when they are reduced; a pipeline's microbatches add
-  /// to them, where they are not cast. The shards' are parts of what a reduce-scatter gives.
+  /// Unsharded gradients are allocated by backward and freed after their reduction; a pipeline's
+  /// microbatches accumulate into them unless they are cast. Gradients of shards are views of a
+  /// reduce-scatter's output.
   void find_gradients() {
     is_gradient_.resize(recording().storages.size());
     is_left_out_.resize(recording().storages.size());
@@ -71,7 +72,7 @@ class FullySharded {
     }
   }
 
-  /// A parameter is whole between its copy-out and the end of its use; what stays is the shard.
+  /// A parameter is unsharded from its copy-out to its reshard; the shard persists.
   void make_parameters_come_and_go() {
     for (const ShardedGroup& group : groups_)
       for (const ShardedParameter& part : group.parts) {
@@ -86,8 +87,8 @@ class FullySharded {
       }
   }
 
-  /// A model that was made on the meta device has the rank's own rows first (`to_empty`); what has
-  /// fewer than the padded shard is copied into one before the first forward pass
+  /// A model built on the meta device first has the rank's own rows (`to_empty`); shards smaller
+  /// than the padded shard are copied into one before the first forward pass
   /// (FSDPParam.reset_sharded_param).
   void make_padded_shards() {
     std::vector<std::pair<StorageId, std::int64_t>> shards;  // With their own bytes.
@@ -118,7 +119,7 @@ class FullySharded {
     return is_pipeline() && options_.reduce_dtype.value_or(computed) == computed;
   }
 
-  /// Whether gradients are those of several passes, which the schedule of a pipeline reduces.
+  /// True if the pipeline schedule reduces gradients of several passes.
   bool is_pipeline() const { return !passes_.empty(); }
 
   void before_call(CallId call) {
@@ -162,7 +163,7 @@ class FullySharded {
     reduction_.reduce(group);
   }
 
-  /// FSDPParam.unsharded_grad_data: a DTensor becomes as whole as its parameter is.
+  /// FSDPParam.unsharded_grad_data: sums a partial DTensor to the placement of its parameter.
   void sum_partial(ShardedGroup& group) {
     for (ShardedParameter& part : group.parts) {
       if (!partial_.contains(part.gradient)) continue;

@@ -11,8 +11,8 @@
 namespace symprof::profile {
 
 /// `recording` is of the whole model, in the dtype in which it computes, with an update of shards
-/// (StepOptions::sharded_update). `passes`: where it is that of a pipeline's rank already, those of
-/// its microbatches, of one stage. Throws Error where a parameter is in no wrapped module.
+/// (StepOptions::sharded_update). `passes`: if it is already a pipeline rank's recording, the
+/// passes of its microbatches, of one stage. Throws Error if a parameter is in no wrapped module.
 Recording fully_sharded_step(Recording recording, const ParallelOptions& options,
                              const DeviceSpec& device, std::span<const CallRange> passes = {});
 

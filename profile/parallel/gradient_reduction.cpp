@@ -25,7 +25,7 @@ void GradientReduction::accumulate(const ShardedGroup& group) {
   rank_.enter(EventBatch::each);
 }
 
-/// Room for the gradient of a part in reduce_dtype.
+/// Allocates the gradient of a part in reduce_dtype.
 void GradientReduction::take_accumulated(ShardedParameter& part, const ShardedGroup& group) {
   const std::int64_t bytes =
       rank_.recording().storages[static_cast<std::size_t>(part.gradient)].bytes;
@@ -34,8 +34,9 @@ void GradientReduction::take_accumulated(ShardedParameter& part, const ShardedGr
   rank_.take(part.accumulated);
 }
 
-/// FSDPParam.to_accumulated_grad_if_needed: without a reduction the gradients stay whole, cast to
-/// reduce_dtype. Those that are in it already stay where they are; here they are copied too.
+/// FSDPParam.to_accumulated_grad_if_needed: without a reduction the gradients stay unsharded, cast
+/// to reduce_dtype. PyTorch keeps gradients already in reduce_dtype in place; here they are copied
+/// too.
 void GradientReduction::keep_accumulated(ShardedGroup& group) {
   rank_.enter(EventBatch::but_last);
   for (ShardedParameter& part : group.parts) {
@@ -46,7 +47,7 @@ void GradientReduction::keep_accumulated(ShardedGroup& group) {
   rank_.enter(EventBatch::each);
 }
 
-/// The gradient that is reduced: the accumulated one where there is one.
+/// Frees the reduced gradient: the accumulated one if it exists.
 void GradientReduction::drop_gradient(const ShardedParameter& part) {
   if (is_kept_) return rank_.give_back(part.accumulated == none ? part.gradient : part.accumulated);
   rank_.enter(EventBatch::only);
@@ -61,7 +62,7 @@ void GradientReduction::reduce(ShardedGroup& group) {
   reduce_gradients(group);
 }
 
-/// Those in reduce_dtype stay where they are, and autograd adds to them.
+/// Gradients in reduce_dtype stay in place, and autograd accumulates into them.
 void GradientReduction::keep(ShardedGroup& group) {
   const std::vector<ShardedParameter> parts = with_gradient(group);
   if (dtype_of(group) == group.dtype || parts.empty()) return;
@@ -79,7 +80,7 @@ void GradientReduction::reduce_kept(ShardedGroup& group) {
   is_kept_ = false;
 }
 
-/// `unsharded_grad`, the variable of a loop in foreach_reduce, holds the last gradient until that
+/// `unsharded_grad`, a loop variable of foreach_reduce, keeps the last gradient alive until it
 /// returns.
 void GradientReduction::reduce_gradients(const ShardedGroup& group) {
   const std::vector<ShardedParameter> reduced = with_gradient(group);

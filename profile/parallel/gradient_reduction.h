@@ -1,5 +1,5 @@
-// What FSDP2 does with the gradients of a group when its backward is over
-// (FSDPParamGroup.post_backward, foreach_reduce).
+// FSDP2's handling of a group's gradients after its backward (FSDPParamGroup.post_backward,
+// foreach_reduce).
 #pragma once
 
 #include <map>
@@ -16,18 +16,18 @@ class GradientReduction {
   GradientReduction(RankRecording& rank, const ParallelOptions& options)
       : rank_(rank), options_(options) {}
 
-  /// FSDPParam.accumulate_unsharded_grad_if_needed: what earlier micro-batches left takes the new
-  /// gradients in. Before the parameters go.
+  /// FSDPParam.accumulate_unsharded_grad_if_needed: adds the new gradients to those of earlier
+  /// micro-batches. Before the parameters are freed.
   void accumulate(const ShardedGroup& group);
-  /// After they went: in the last micro-batch gradients are reduced, in others they are kept.
+  /// After the parameters are freed: in the last micro-batch gradients are reduced, in others kept.
   void reduce(ShardedGroup& group);
-  /// After the backward pass of one microbatch of a pipeline: its gradients are kept.
+  /// Keeps the gradients after the backward pass of one microbatch of a pipeline.
   void keep(ShardedGroup& group);
-  /// When the schedule of a pipeline is over: what was kept is reduced.
+  /// Reduces the kept gradients at the end of a pipeline's schedule.
   void reduce_kept(ShardedGroup& group);
   /// When backward is over.
   void finish();
-  /// By shard: the storage that its gradient lies in.
+  /// By shard: the storage of its gradient.
   const std::map<StorageId, StorageId>& gradients() const { return gradients_of_; }
 
  private:

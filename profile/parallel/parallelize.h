@@ -1,4 +1,4 @@
-// A step of one GPU as one rank of several has it under PyTorch's own engines.
+// Rewrites a one-GPU step as the step of one rank under PyTorch's parallel engines.
 //
 // Public header.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace symprof::profile {
 
-/// `recording` is of the whole model, run with `step`; the answer has `rank`. Throws Error for a
-/// step that the engine would refuse, or that is not simulated.
+/// `recording`: the whole model, run with `step`. The result has `rank`. Throws Error for a step
+/// that the engine would refuse, or that is not simulated.
 Recording parallelize(Recording recording, const StepOptions& step);
 
 }  // namespace symprof::profile

@@ -13,7 +13,7 @@ StorageRecord& storage_of(RankRecording& rank, StorageId id) {
 
 }  // namespace
 
-/// replicate(): parameters are copies of what the rank keeps.
+/// replicate(): parameters are copies of those the rank keeps.
 bool ParameterGathering::has_whole_shards() const { return options_.shards == 1; }
 
 bool ParameterGathering::is_to_copy_out(const ShardedGroup& group) const {
@@ -42,8 +42,8 @@ StorageId ParameterGathering::add(std::int64_t bytes, CommStream stream,
   return rank_.add_storage(bytes, StorageKind::communication, stream, group.of.node);
 }
 
-/// FSDPParamGroup.unshard: the cast of the shards goes as soon as it is in the output, of which
-/// the collective's input is a part.
+/// FSDPParamGroup.unshard: the cast of the shards is freed once copied into the output, which
+/// contains the collective's input.
 void ParameterGathering::gather(ShardedGroup& group) {
   if (group.is_unsharded || group.gathered || group.parts.empty() || has_whole_shards()) return;
   const bool is_back = !group.post_forward_shards.empty();
@@ -93,7 +93,7 @@ void ParameterGathering::copy_out(ShardedGroup& group) {
   for (const StorageId shard : std::exchange(group.post_forward_shards, {})) rank_.give_back(shard);
 }
 
-/// In forward an all-gather's output lives until the next one is copied out.
+/// In forward, an all-gather's output is kept until the next one is copied out.
 void ParameterGathering::keep_gathered(ShardedGroup& group) {
   if (kept_gathered_) rank_.give_back(*kept_gathered_);
   kept_gathered_ = std::exchange(group.gathered, std::nullopt);
@@ -107,7 +107,7 @@ void ParameterGathering::before_forward(ShardedGroup& group) {
   keep_gathered(group);
 }
 
-/// MixedPrecisionPolicy.cast_forward_inputs: what the root is given in another dtype.
+/// MixedPrecisionPolicy.cast_forward_inputs: casts the root's inputs that have another dtype.
 void ParameterGathering::cast_inputs(const ShardedGroup& group) {
   if (!options_.param_dtype) return;
   const Recording& source = rank_.source();
@@ -150,7 +150,7 @@ void ParameterGathering::reshard(ShardedGroup& group) {
   group.is_unsharded = false;
 }
 
-/// FSDPParam.to_sharded_post_forward: a clone of each parameter's part.
+/// FSDPParam.to_sharded_post_forward: clones each parameter's part.
 void ParameterGathering::reshard_to_fewer(ShardedGroup& group) {
   rank_.add_call("fsdp::reshard", group.of.node);
   for (const ShardedParameter& part : group.parts) {

@@ -1,5 +1,5 @@
-// How the parameters of FSDP2's groups become whole, and shards again
-// (FSDPParamGroup.unshard, wait_for_unshard, reshard).
+// Unsharding and resharding of the parameters of FSDP2's groups (FSDPParamGroup.unshard,
+// wait_for_unshard, reshard).
 #pragma once
 
 #include <optional>
@@ -16,11 +16,11 @@ class ParameterGathering {
   ParameterGathering(RankRecording& rank, const ParallelOptions& options, const DeviceSpec& device)
       : rank_(rank), options_(options), device_(device) {}
 
-  /// Before a group's forward: it is gathered, if it is not whole, and copied out.
+  /// Before a group's forward: gathers it unless unsharded, and copies it out.
   void before_forward(ShardedGroup& group);
-  /// It goes where it reshards; the next pass backward knows its place.
+  /// Reshards it if configured, and notes its position for the next backward pass.
   void after_forward(ShardedGroup& group);
-  /// Before its backward, which gathers the group before it, too.
+  /// Before its backward, which also prefetches the previous group.
   void before_backward(ShardedGroup& group);
   void reshard(ShardedGroup& group);
 

@@ -1,5 +1,5 @@
-// Gradients that do not lie as their parameters do: of those that worked on a share of the tokens a
-// rank has a part of a sum, of an embedding that is split by words all words.
+// Gradients whose DTensor placement differs from their parameters': partial sums for parameters
+// that saw only a share of the tokens, and all rows for an embedding sharded by rows.
 #pragma once
 
 #include <set>
@@ -14,12 +14,12 @@ class PartialGradients {
   PartialGradients(RankRecording& rank, std::int64_t tensor_ranks);
 
   bool contains(StorageId gradient) const { return partial_.contains(gradient); }
-  /// Before a call of the update. DTensor places each gradient among its operands as the parameter
-  /// is, anew for each call: it sums parts, and copies the rank's words.
+  /// Before a call of the update. For each call, DTensor redistributes each gradient operand to its
+  /// parameter's placement: it sums partial gradients, and copies the rank's rows.
   void place_for(const CallRecord& call);
-  /// After that call. Lists of Python go from their ends.
+  /// After that call. Python lists free from the end.
   void drop_placed();
-  /// Adds the collective that makes a sum of a part, for `node`.
+  /// Adds the collective that sums a partial gradient, for `node`.
   void sum(std::int64_t bytes, NodeId node);
 
  private:

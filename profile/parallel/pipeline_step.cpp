@@ -21,7 +21,7 @@ Pipeline pipeline_of(const PipelineOptions& options) {
           static_cast<int>(options.microbatches)};
 }
 
-/// By stage: the most microbatches whose forward ran and whose backward has not.
+/// By stage: the most microbatches in flight (forward done, backward not).
 std::vector<int> most_in_flight(const std::vector<PipelineWork>& works, int stages) {
   std::vector<int> now(static_cast<std::size_t>(stages)), most = now;
   for (const PipelineWork& work : works) {
@@ -77,14 +77,14 @@ class PipelineStep {
     return names_[static_cast<std::size_t>(microbatch)][static_cast<std::size_t>(id)];
   }
 
-  /// Each microbatch is a part of the batch (torch.tensor_split).
+  /// The batch is split into microbatches (torch.tensor_split).
   void multiply_inputs() {
     for (StorageRecord& record : rank_.recording().storages)
       if (record.kind == StorageKind::input) record.bytes *= options_.microbatches;
   }
 
-  /// A microbatch has the blocks of one whose backward is over, as many as are in flight at once;
-  /// of what is sent, received and kept each has its own.
+  /// A microbatch reuses the blocks of one whose backward is done; there are as many sets as
+  /// microbatches in flight. Sent, received and kept tensors are separate for each microbatch.
   void name_blocks() {
     const std::size_t count = rank_.source().storages.size();
     for (const TensorRecord& output : parts_.outputs)
@@ -109,7 +109,7 @@ class PipelineStep {
     return static_cast<StorageId>(rank_.recording().storages.size()) - 1;
   }
 
-  /// _RecvInfo: for each microbatch a buffer of its own, which stays.
+  /// _RecvInfo: a persistent buffer per microbatch.
   void make_buffers() {
     std::vector<EngineEvent>& events = rank_.engine_events();
     const auto add = [&](StorageId id, int microbatch) {
@@ -131,7 +131,7 @@ class PipelineStep {
     return event.kind == EventKind::free && parts_.is_of_microbatch[id] && !parts_.has_own_end[id];
   }
 
-  /// clear_runtime_states: the last stage's outputs stay until the next step.
+  /// clear_runtime_states: the last stage's outputs are kept until the next step.
   void drop_outputs() {
     if (parts_.outputs.empty()) return;
     rank_.add_call("pipeline::clear_runtime_states", rank_.source().calls.front().node);
@@ -156,10 +156,10 @@ class PipelineStep {
     if (!is_forward) after_backward(own, action.microbatch);
   }
 
-  /// The backward of the stage after which a microbatch's output goes; none: the schedule's end.
-  /// Works of PyTorch hold what they send. ScheduleGPipe and schedules of several stages keep all
-  /// of them, Schedule1F1B the last one that it sent before the first backward, until no forward is
-  /// left (`send_work`), and by its names the output of the last microbatch.
+  /// The backward of the stage that frees a microbatch's output; none: at the schedule's end.
+  /// PyTorch's Work objects keep sent tensors alive. ScheduleGPipe and multi-stage schedules keep
+  /// all of them; Schedule1F1B keeps the last one sent before the first backward until no forward
+  /// is left (`send_work`), and, through its variables, the output of the last microbatch.
   int release_of(int microbatch) const {
     const int last = pipeline_.microbatches - 1;
     if (pipeline_.kind != PipelineKind::one_f_one_b || microbatch == last) return none;
@@ -177,7 +177,7 @@ class PipelineStep {
     for (const StorageId id : own.input_gradients) rank_.give_back(named(id, microbatch - 1));
   }
 
-  /// What is held until the schedule is over.
+  /// Frees tensors that are held until the schedule's end.
   void give_back_held() {
     const int last = pipeline_.microbatches - 1;
     for (const StagePart& own : parts_.of_stage)
@@ -196,7 +196,7 @@ class PipelineStep {
     const bool is_forward =
         work.message == Message::send_forward || work.message == Message::receive_forward;
     const StagePart& own = part(work.action.stage);
-    // Activations go where gradients come from.
+    // Activations are sent to the rank that gradients come from.
     for (const StageMessage& message : is_send == is_forward ? own.sent : own.received) {
       if (!is_forward && !message.has_gradient) continue;
       rank_.add_collective(is_send ? "c10d::send" : "c10d::recv_",
@@ -211,8 +211,7 @@ class PipelineStep {
     }
   }
 
-  /// scale_grads: gradients are sums over the microbatches. Those of shards are what the update
-  /// reads.
+  /// scale_grads: gradients are sums over the microbatches. The update reads those of shards.
   void divide_gradients() {
     const Recording& source = rank_.source();
     const bool has_shards = std::ranges::any_of(source.storages, [&](const StorageRecord& record) {
@@ -243,10 +242,10 @@ class PipelineStep {
   void end_of_schedule() {
     divide_gradients();
     give_back_held();
-    // merge_chunks: outputs of all microbatches together, whoever reads them.
+    // merge_chunks: outputs of all microbatches are concatenated.
     for (const TensorRecord& output : parts_.outputs) {
       const TensorSpec& spec = rank_.source().specs[static_cast<std::size_t>(output.spec)];
-      if (spec.sizes.empty()) continue;  // torch.cat refuses numbers: they are not asked for.
+      if (spec.sizes.empty()) continue;  // torch.cat refuses scalars: not merged.
       const NodeId node = rank_.source().storages[static_cast<std::size_t>(output.storage)].node;
       const std::int64_t bytes = spec.bytes() * options_.microbatches;
       rank_.add_call("pipeline::merge_chunks", node, bytes);

@@ -8,11 +8,11 @@
 
 namespace symprof::profile {
 
-/// What divides a gradient by the number of microbatches, in place, when the schedule is over.
+/// Divides a gradient by the number of microbatches, in place, at the schedule's end.
 inline constexpr std::string_view scales_gradients = "aten::div_";
 
-/// `recording` is of one microbatch, all stages of the rank one after the other
-/// (trace/passes/pipeline_stages.h), with an update. The answer has all microbatches, in the order
+/// `recording`: one microbatch, all stages of the rank in sequence
+/// (trace/passes/pipeline_stages.h), with an update. The result has all microbatches, in the order
 /// of the schedule. Throws Error for a schedule that is not simulated.
 Recording pipeline_step(Recording recording, const ParallelOptions& options);
 

@@ -24,8 +24,8 @@ void add(Works& works, Message message, int stage, int microbatch) {
   works.push_back({{Computation::forward, stage, microbatch}, message});
 }
 
-/// ScheduleGPipe and Schedule1F1B, _step_microbatches: each action between what it needs and what
-/// it makes. Where 1F1B joins two messages into one batch, what is sent comes first.
+/// ScheduleGPipe and Schedule1F1B, _step_microbatches: each action between its receives and its
+/// sends. Where 1F1B batches two messages, the send comes first.
 class OneStage {
  public:
   OneStage(const Pipeline& pipeline, int rank)
@@ -51,9 +51,8 @@ class OneStage {
   Works works_;
 };
 
-/// What a rank does between its actions for FSDP's sake takes a turn (_add_unshard_reshard:
-/// parameters of the next stages come, those of others go), and so do gradients that are complete
-/// (_add_reduce_grad).
+/// FSDP's actions take a slot between the computations of a rank: unshard and reshard of the next
+/// stages (_add_unshard_reshard), and the reduction of complete gradients (_add_reduce_grad).
 PaddedActions padded(const std::vector<PipelineAction>& actions, int microbatches) {
   constexpr std::size_t most_active = 3;
   PaddedActions result;
@@ -74,7 +73,7 @@ PaddedActions padded(const std::vector<PipelineAction>& actions, int microbatche
   return result;
 }
 
-/// _add_send_recv: a sender says when its neighbour receives.
+/// _add_send_recv: a send is placed together with the neighbor's receive.
 class Messages {
  public:
   explicit Messages(const Pipeline& pipeline)

@@ -42,7 +42,7 @@ std::int64_t copy_out_table_bytes(std::span<const std::int64_t> shard_bytes, std
   const auto root = static_cast<std::int64_t>(std::ceil(std::sqrt(static_cast<double>(factor))));
   const std::int64_t iterations = rounded_up_quotient(factor, std::min(root, ranks));
   const auto count = static_cast<std::int64_t>(shard_bytes.size());
-  // Addresses of destinations and sources, sizes, a number for each block, sums.
+  // Addresses of destinations and sources, sizes, one number per block, prefix sums.
   const std::int64_t words =
       3 * count + blocks_of(shard_bytes, bytes_per_block * iterations) + count + 1;
   return words * word_bytes;
@@ -50,7 +50,7 @@ std::int64_t copy_out_table_bytes(std::span<const std::int64_t> shard_bytes, std
 
 std::int64_t copy_in_table_bytes(std::span<const std::int64_t> shard_bytes) {
   const auto count = static_cast<std::int64_t>(shard_bytes.size());
-  // Addresses, a number for each block, two running sums, three sizes.
+  // Addresses, one number per block, two prefix sums, three sizes.
   const std::int64_t words =
       count + blocks_of(shard_bytes, bytes_per_block) + 2 * (count + 1) + 3 * count;
   return words * word_bytes;

@@ -1,5 +1,5 @@
-// The tables of pointers and block numbers that PyTorch's CUDA kernels for FSDP2's copies take
-// from the allocator while they are launched (aten/src/ATen/native/cuda/TensorShape.cu).
+// The tables of pointers and block numbers that PyTorch's CUDA kernels for FSDP2's copies allocate
+// at launch (aten/src/ATen/native/cuda/TensorShape.cu).
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace symprof::profile {
 
 /// Bytes of the table of split_with_sizes_copy
-/// (`split_with_sizes_copy_out_cuda_contiguous_no_cast`) where the output of an all-gather over
-/// `ranks` is copied out into parameters, of each of which a rank has `shard_bytes`.
+/// (`split_with_sizes_copy_out_cuda_contiguous_no_cast`) for the copy-out of an all-gather over
+/// `ranks` into parameters with `shard_bytes` per rank.
 std::int64_t copy_out_table_bytes(std::span<const std::int64_t> shard_bytes, std::int64_t ranks,
                                   const DeviceSpec& device);
 
-/// Bytes of the table of _chunk_cat (`get_chunk_cat_metadata`) where gradients are copied into the
-/// input of a reduce-scatter, of each of which a rank gets `shard_bytes` of that input.
+/// Bytes of the table of _chunk_cat (`get_chunk_cat_metadata`) for the copy of gradients into the
+/// input of a reduce-scatter, with `shard_bytes` per rank each.
 std::int64_t copy_in_table_bytes(std::span<const std::int64_t> shard_bytes);
 
 }  // namespace symprof::profile

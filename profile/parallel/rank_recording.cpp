@@ -10,7 +10,7 @@ namespace {
 struct FunctionalCollective {
   std::string_view name;
   CollectiveOperator op;
-  bool says_ranks = false;  ///< Its one number is group_size.
+  bool says_ranks = false;  ///< Its only integer argument is group_size.
 };
 constexpr FunctionalCollective functional_collectives[] = {
     {"_c10d_functional::all_reduce", CollectiveOperator::all_reduce},
@@ -73,7 +73,7 @@ std::int64_t RankRecording::bytes_of(const TensorRecord& tensor) const {
   return tensor.spec == none ? 0 : source_.specs[static_cast<std::size_t>(tensor.spec)].bytes();
 }
 
-/// Those that the source, which is a rank's, has at `call`.
+/// Copies the collectives that the source (a rank's recording) has at `call`.
 void RankRecording::copy_collectives(CallId call) {
   const std::vector<Collective>& all = source_.rank->collectives;
   for (; next_collective_ < all.size() && all[next_collective_].call <= call; ++next_collective_) {
@@ -83,7 +83,7 @@ void RankRecording::copy_collectives(CallId call) {
   }
 }
 
-/// The call that was copied last.
+/// Notes the last copied call.
 void RankRecording::note_functional(const CallRecord& call) {
   const std::string& name = source_.ops[static_cast<std::size_t>(call.op)];
   const FunctionalCollective* row = functional_called(name);
@@ -125,7 +125,7 @@ CallId RankRecording::add_call(std::string_view op, NodeId node, std::int64_t co
   auto found = std::ranges::find(rank_.ops, op);
   if (found == rank_.ops.end()) found = rank_.ops.insert(found, std::string(op));
   const bool is_after = next_ < static_cast<CallId>(source_.calls.size());
-  // What precedes the first call of a phase belongs to that phase.
+  // Engine calls before the first call of a phase belong to that phase.
   const Phase next_phase = is_after ? source_.calls[static_cast<std::size_t>(next_)].phase : phase_;
   const Phase phase =
       is_in_backward(phase_) || is_in_backward(next_phase) ? Phase::backward : Phase::forward;

@@ -1,5 +1,5 @@
-// A recorded step rewritten, call by call, into that of one rank: what the engine adds are calls
-// of their own, with blocks that are taken and given back between those of the model.
+// Rewrites a recorded step, call by call, into that of one rank: the engine's work becomes extra
+// calls, with blocks allocated and freed between those of the model.
 #pragma once
 
 #include <functional>
@@ -13,64 +13,65 @@
 
 namespace symprof::profile {
 
-/// The ranks of the collectives that a recording has already.
+/// The group of the collectives that a recording already has.
 struct FunctionalGroup {
   MeshDimension dimension = MeshDimension::tensor;
   std::int64_t ranks = 1;
 };
-/// That of tensor or expert parallelism, which change the graph, or of those that the file has.
+/// The group of tensor or expert parallelism (which change the graph), or of the file's own
+/// collectives.
 FunctionalGroup functional_group(const ParallelOptions& options);
 
-/// Fills a new recording while it walks the calls of another.
+/// Builds a new recording while walking the calls of another.
 class RankRecording {
  public:
-  /// Where the recording is that of a rank, its own collectives stay.
+  /// If the recording is a rank's, its collectives are kept.
   explicit RankRecording(Recording recording, FunctionalGroup group);
 
-  /// The storages, nodes and specs are there from the beginning, and may be changed.
+  /// Storages, nodes and specs are copied at construction and may be changed.
   Recording& recording() { return rank_; }
   const Recording& source() const { return source_; }
 
-  /// Events of the source that are left out: those for which the answer is true.
+  /// Leaves out the source's events for which the predicate is true.
   void leave_out(std::function<bool(const MemoryEvent&)> is_left_out) {
     is_left_out_ = std::move(is_left_out);
   }
-  /// What came before the first call of the source.
+  /// Copies the events before the source's first call.
   void copy_beginning();
-  /// The next call of the source with its events. Engine calls come between. What is a collective
-  /// of torch.distributed._functional_collectives already is listed as one of the group.
+  /// Copies the next call of the source with its events; engine calls are added in between. A call
+  /// of torch.distributed._functional_collectives is listed as a collective of the group.
   void copy_call();
-  /// The call of the source that comes next; calls.size() after the last.
+  /// The next call of the source; calls.size() after the last.
   CallId next() const { return next_; }
-  /// Goes on at another call of the source.
+  /// Continues at another call of the source.
   void go_to(CallId call);
-  /// By storage of the source, as which one calls and events from here on have it; empty: as
-  /// itself.
+  /// Renames storages from here on: by storage of the source, its name in calls and events; empty:
+  /// unchanged.
   void rename(std::vector<StorageId> names) { names_ = std::move(names); }
-  /// A storage of the source as calls have it now.
+  /// The current name of a storage of the source.
   StorageId named(StorageId storage) const {
     return storage == none || names_.empty() ? storage : names_[static_cast<std::size_t>(storage)];
   }
   Phase phase() const { return phase_; }
-  /// That which was added last.
+  /// The last call added.
   CallId last_call() const { return static_cast<CallId>(rank_.calls.size()) - 1; }
 
   StorageId add_storage(std::int64_t bytes, StorageKind kind, CommStream stream, NodeId node);
-  /// A call of the engine that copies so much (profile/cost/flops/collective.cpp).
+  /// Adds an engine call that copies `copied_bytes` (profile/cost/flops/collective.cpp).
   CallId add_call(std::string_view op, NodeId node, std::int64_t copied_bytes = 0);
-  /// A call that is a collective.
+  /// Adds a call that is a collective.
   void add_collective(std::string_view op, Collective collective);
-  /// `storage` is taken, or given back, by the call that was added last.
+  /// Allocates or frees `storage` at the last call added.
   void take(StorageId storage) { add_event(storage, EventKind::allocate); }
   void give_back(StorageId storage) { add_event(storage, EventKind::free); }
-  /// What follows happens in these micro-batches alone.
+  /// Following events happen only in these micro-batches.
   void enter(EventBatch batch) { batch_ = batch; }
-  /// A storage that the last call takes and gives back.
+  /// Adds a storage that the last call allocates and frees.
   void take_briefly(std::int64_t bytes, CommStream stream, NodeId node);
 
   std::vector<Collective>& collectives() { return collectives_; }
   std::vector<EngineEvent>& engine_events() { return engine_events_; }
-  /// The finished recording; storages know their calls again.
+  /// Returns the finished recording, with the calls of storages updated.
   Recording finish(const HeldByRank& held);
 
  private:
@@ -83,12 +84,12 @@ class RankRecording {
   Recording source_, rank_;
   FunctionalGroup group_;
   std::vector<StorageId> names_;
-  /// What the last functional collective was given. NCCL's work holds it until somebody waits,
-  /// which is who reads the result: the next call of the source.
+  /// The input of the last functional collective. NCCL's Work keeps it alive until wait(), which is
+  /// at the result's reader: the next call of the source.
   StorageId sent_ = none;
   std::vector<StorageId> stashed_;
   std::vector<Collective> collectives_;
-  /// Of a source that is a rank's: its next collective, and those whose `needed_by` is its call.
+  /// If the source is a rank's: its next collective, and those whose `needed_by` is a source call.
   std::size_t next_collective_ = 0;
   std::vector<std::size_t> copied_collectives_;
   std::vector<EngineEvent> engine_events_;
@@ -100,11 +101,11 @@ class RankRecording {
   EventBatch batch_ = EventBatch::each;
 };
 
-/// Whether a call is a collective of torch.distributed._functional_collectives.
+/// True if a call is a collective of torch.distributed._functional_collectives.
 bool has_functional_collectives(const Recording& recording);
 
-/// What a rank keeps between steps whose engine holds parameters, gradients and states as the
-/// recording has them.
+/// The state that a rank keeps between steps, for engines that hold parameters, gradients and
+/// optimizer states as recorded.
 HeldByRank held_as_recorded(const Recording& recording);
 
 }  // namespace symprof::profile

@@ -1,4 +1,4 @@
-// Plays the actions of a pipeline: rank by rank as far as each gets, until all are done.
+// Simulates the actions of a pipeline: advances each rank as far as possible, until all are done.
 #include <algorithm>
 #include <optional>
 
@@ -32,7 +32,7 @@ class Player {
   }
 
  private:
-  /// When the parts of a microbatch in a stage end.
+  /// End times of a microbatch's parts in a stage.
   struct Ends {
     std::optional<double> forward, backward_input;
   };
@@ -61,7 +61,7 @@ class Player {
     return pipeline_.rank_of(stage) == pipeline_.rank_of(from) ? 0 : times_.transfer;
   }
 
-  /// When what `action` needs is there; nothing as long as that is not known.
+  /// The time when the dependencies of `action` are met; nullopt while unknown.
   std::optional<double> ready(const PipelineAction& action) {
     const int stage = action.stage, microbatch = action.microbatch;
     if (action.computation == Computation::forward) {

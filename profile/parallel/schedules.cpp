@@ -1,5 +1,5 @@
-// The orders are those of torch/distributed/pipelining/schedules.py (2.13), computation alone:
-// waiting is not an action here, run_pipeline finds it.
+// The orders of torch/distributed/pipelining/schedules.py (2.13), computation only: waits are found
+// by run_pipeline.
 #include "profile/parallel/schedules.h"
 
 #include <fmt/format.h>
@@ -35,7 +35,7 @@ Actions gpipe(const Pipeline& pipeline, int rank) {
   return actions;
 }
 
-/// Schedule1F1B._step_microbatches: the later the stage, the fewer forwards come first.
+/// Schedule1F1B._step_microbatches: later stages start with fewer forwards.
 Actions one_f_one_b(const Pipeline& pipeline, int rank) {
   Actions actions;
   int forward = 0, backward = 0;
@@ -59,7 +59,7 @@ Actions looped_bfs(const Pipeline& pipeline, int rank) {
   return actions;
 }
 
-/// Counts the microbatches of each stage and computation, and writes actions down.
+/// Appends actions, counting the microbatches of each stage and computation.
 class Writer {
  public:
   void add(Computation computation, int stage, bool overlaps_next = false) {
@@ -72,7 +72,7 @@ class Writer {
     actions_.push_back({computation, stage, microbatch, overlaps_next});
   }
 
-  /// The gradient of weights that waits longest, if one does.
+  /// Adds the longest-pending weight gradient, if any.
   void add_pending_weight() {
     if (pending_.empty()) return;
     const auto [stage, microbatch] = pending_.front();
@@ -90,8 +90,8 @@ class Writer {
   Actions actions_;
 };
 
-/// Interleaved1F1B and InterleavedZeroBubble (_get_1f1b_rank_ops): forwards go through a round of
-/// microbatches chunk by chunk, backwards through the chunks the other way round.
+/// Interleaved1F1B and InterleavedZeroBubble (_get_1f1b_rank_ops): forwards run rounds of
+/// microbatches chunk by chunk, backwards through the chunks in reverse.
 Actions interleaved(const Pipeline& pipeline, int rank) {
   const bool splits = row_of(pipeline.kind).splits_backward;
   const int chunks = pipeline.stages_per_rank, total = chunks * pipeline.microbatches;
@@ -114,8 +114,8 @@ Actions interleaved(const Pipeline& pipeline, int rank) {
   return writer.take();
 }
 
-/// ZBVZeroBubble: two stages of a rank, down and up; what a longer pipeline would have had beyond
-/// its microbatches is left out at the end.
+/// ZBVZeroBubble: two stages per rank, down and up; actions beyond the number of microbatches are
+/// dropped at the end.
 class ZbvRank {
  public:
   ZbvRank(const Pipeline& pipeline, int rank)
@@ -199,7 +199,7 @@ class DualPipeRank {
     writer_.add(Computation::backward, backward);
   }
 
-  /// Half of the last backwards are split, whose weights fill what would be idle.
+  /// Half of the last backwards are split; their weight gradients fill idle slots.
   void drain(int after) {
     bool splits = false;
     const auto backward = [&](int stage) {

@@ -1,5 +1,5 @@
-// Pipeline schedules of torch.distributed.pipelining: what each rank does in which order, how long
-// a step takes with it, and how many microbatches are in flight.
+// Pipeline schedules of torch.distributed.pipelining: the order of each rank's actions, the step
+// time, and the microbatches in flight.
 //
 // Public header.
 #pragma once
@@ -17,16 +17,16 @@ namespace symprof::profile {
 
 struct PipelineKindRow {
   PipelineKind kind;
-  std::string_view name;        ///< As torch.distributed.pipelining's get_schedule_class knows it.
+  std::string_view name;        ///< As in torch.distributed.pipelining's get_schedule_class.
   std::string_view short_name;  ///< "1f1b"
-  /// Stages of a rank: exactly so many, or at least.
+  /// Fewest and most stages per rank.
   int least_stages, most_stages;
   bool splits_backward;  ///< Gradients of inputs and of weights at different times.
-  bool is_v;             ///< Stages run down the ranks and up again; else round and round.
+  bool is_v;  ///< Stages are placed in a V (down the ranks and up again), else in a loop.
 };
 std::span<const PipelineKindRow> pipeline_kinds();
 const PipelineKindRow& row_of(PipelineKind kind);
-/// Either name; letters' case does not matter.
+/// By either name, ignoring case.
 std::optional<PipelineKind> pipeline_called(std::string_view name);
 
 enum class Computation : std::uint8_t { forward, backward, backward_input, backward_weight };
@@ -34,7 +34,7 @@ enum class Computation : std::uint8_t { forward, backward, backward_input, backw
 struct PipelineAction {
   Computation computation = Computation::forward;
   int stage = 0, microbatch = 0;
-  /// It is one of two that a rank may run at once, with the action after it.
+  /// Runs overlapped with the next action of the rank.
   bool overlaps_next = false;
   bool operator==(const PipelineAction&) const = default;
 };
@@ -51,10 +51,10 @@ struct Pipeline {
   int rank_of(int stage) const;
 };
 
-/// By rank. Throws Error where PyTorch's schedule does not take these numbers.
+/// The actions by rank. Throws Error if PyTorch's schedule does not accept these numbers.
 std::vector<std::vector<PipelineAction>> actions_of(const Pipeline& pipeline);
 
-/// What a rank does at one time: computation, or a message to a neighbour or from it.
+/// One unit of a rank's work: a computation, or a message to or from a neighbor.
 struct PipelineWork {
   enum class Message : std::uint8_t {
     none,
@@ -63,7 +63,7 @@ struct PipelineWork {
     send_backward,
     receive_backward
   };
-  PipelineAction action;  ///< Of a message: the stage on this rank, and the microbatch.
+  PipelineAction action;  ///< For a message: the stage on this rank, and the microbatch.
   Message message = Message::none;
   bool operator==(const PipelineWork&) const = default;
 };
@@ -71,10 +71,10 @@ struct PipelineWork {
 /// schedule that splits backward.
 std::vector<std::vector<PipelineWork>> work_of(const Pipeline& pipeline);
 
-/// Times of one microbatch by stage. A whole backward is the two halves together.
+/// Times of one microbatch by stage. A full backward is the sum of its two halves.
 struct StageTimes {
   std::vector<double> forward, backward_input, backward_weight;
-  /// From the end of a stage to the begin of its neighbour on another rank.
+  /// From the end of a stage to the start of the next on another rank.
   double transfer = 0;
 };
 
@@ -85,12 +85,12 @@ struct PipelineRun {
                                ///< ran and whose backward (or weight gradient) has not.
   std::vector<int> waiting;    ///< By rank: the most of them whose gradients of inputs are there
                                ///< and those of weights are not.
-  /// Idle time by the makespan, averaged over the ranks.
+  /// Idle time divided by the makespan, averaged over the ranks.
   double bubble() const;
 };
 
-/// Each action as soon as its rank is free and what it needs is there; the two of a pair in turn.
-/// Throws Error for an order in which ranks wait for each other.
+/// Runs each action as soon as its rank is free and its dependencies are met; the two of a pair in
+/// sequence. Throws Error on a deadlock of ranks.
 PipelineRun run_pipeline(const Pipeline& pipeline,
                          const std::vector<std::vector<PipelineAction>>& actions,
                          const StageTimes& times);

@@ -9,7 +9,7 @@
 namespace symprof::profile {
 namespace {
 
-/// By parameter: what it looks like to the first node that uses it.
+/// By parameter: its spec at the first node that uses it.
 std::map<StorageId, const TensorSpec*> specs_of_parameters(const Recording& recording) {
   std::map<StorageId, const TensorSpec*> specs;
   for (const NodeRecord& node : recording.nodes)

@@ -10,12 +10,12 @@
 namespace symprof::profile {
 namespace {
 
-/// trace/passes/pipeline_stages.h: what begins a stage.
+/// The operator that begins a stage (trace/passes/pipeline_stages.h).
 constexpr std::string_view receive_operator = "pipeline::receive";
 
-/// One part of one stage: where a call or a block belongs.
+/// The part of a stage that a call or block belongs to.
 struct Place {
-  std::int32_t stage = none;  // none: to no microbatch.
+  std::int32_t stage = none;  // none: no microbatch.
   bool is_backward = false;
   bool operator==(const Place&) const = default;
 };
@@ -43,8 +43,8 @@ class PartSearch {
   }
   StagePart& part(std::int32_t stage) { return parts_.of_stage[static_cast<std::size_t>(stage)]; }
 
-  /// Nodes that receive begin each stage of the rank but the model's first. What follows the graph
-  /// is of the last stage.
+  /// Receive nodes begin each stage of the rank except the model's first. Calls after the graph
+  /// belong to the last stage.
   void find_stages() {
     auto stage = static_cast<std::int32_t>(options_.rank.value_or(0));
     bool receives = stage > 0, was_receiving = false;
@@ -69,7 +69,7 @@ class PartSearch {
            is_floating_point(recording_.specs[static_cast<std::size_t>(tensor.spec)].dtype);
   }
 
-  /// What the module of the pipeline gives to nodes around it, or the graph's outputs.
+  /// Finds the pipeline module's outputs: tensors read by nodes outside it, or the graph's outputs.
   void find_outputs() {
     std::set<StorageId> made, added;
     for (const NodeRecord& one : recording_.nodes) {
@@ -115,7 +115,7 @@ class PartSearch {
       parts_.outputs.push_back(tensor);
   }
 
-  /// A gradient of ones with which backward of a stage begins.
+  /// True for the ones that start a stage's backward.
   bool is_start(const CallRecord& call) const {
     return call.phase == Phase::loss &&
            recording_.ops[static_cast<std::size_t>(call.op)] == "aten::ones_like" &&
@@ -134,7 +134,7 @@ class PartSearch {
       const auto id = static_cast<CallId>(i);
       const Place place = place_of(call);
       places_.push_back(place);
-      if (node(call.node).op == receive_operator) continue;  // The buffer is there already.
+      if (node(call.node).op == receive_operator) continue;  // The buffer already exists.
       if (place.stage == none) {
         parts_.update.push_back(id);
       } else if (StageMessage* sent = sent_root(call)) {
@@ -146,8 +146,8 @@ class PartSearch {
     }
   }
 
-  /// The message whose gradient comes from the next stage, where `call` would make ones in its
-  /// place.
+  /// The message whose gradient is received from the next stage, in place of the ones made by
+  /// `call`.
   StageMessage* sent_root(const CallRecord& call) {
     if (!is_start(call)) return nullptr;
     for (StagePart& one : parts_.of_stage)
@@ -167,7 +167,7 @@ class PartSearch {
       auto& calls = event.kind == EventKind::allocate ? taken : given_back;
       calls[static_cast<std::size_t>(event.storage)] = event.call;
     }
-    std::set<StorageId> ends_elsewhere;  // They are sent, received, or kept.
+    std::set<StorageId> ends_elsewhere;  // Sent, received or kept storages.
     for (const StagePart& one : parts_.of_stage) {
       for (const StageMessage& message : one.sent)
         ends_elsewhere.insert({message.storage, message.gradient});

@@ -1,5 +1,5 @@
-// What of a recorded microbatch is forward and what is backward of which stage, and how long each
-// of its blocks lives.
+// Splits a recorded microbatch into forward and backward parts by stage, and finds the lifetime of
+// its blocks.
 #pragma once
 
 #include <vector>
@@ -9,10 +9,10 @@
 
 namespace symprof::profile {
 
-/// A tensor that a stage sends forward, or receives.
+/// A tensor that a stage sends to the next or receives from the previous.
 struct StageMessage {
   StorageId storage = none;
-  /// Of what is sent: the gradient with which backward begins, whose place the received one takes.
+  /// For a sent tensor: the gradient that starts backward, replaced by the received one.
   StorageId gradient = none;
   std::int64_t bytes = 0;
   NodeId node = none;
@@ -22,22 +22,22 @@ struct StageMessage {
 struct StagePart {
   std::vector<CallId> forward, backward;  ///< In their order.
   std::vector<StageMessage> received, sent;
-  /// Blocks that go with the end of this stage's forward or backward, as their own calls do not
-  /// give them back.
+  /// Blocks freed at the end of this stage's forward or backward, because no call of the part frees
+  /// them.
   std::vector<StorageId> ends_with_forward, ends_with_backward;
-  /// Gradients of what was received: they are sent.
+  /// Gradients of received tensors, which are sent back.
   std::vector<StorageId> input_gradients;
 };
 
 struct StageParts {
   std::vector<StagePart> of_stage;
   std::vector<CallId> update;
-  /// What the last stage keeps of each microbatch.
+  /// Outputs that the last stage keeps for each microbatch.
   std::vector<TensorRecord> outputs;
-  std::vector<bool> is_of_microbatch;  ///< By storage: each microbatch has its own.
-  std::vector<bool> has_own_end;       ///< By storage: the calls of its part give it back.
-  /// By storage: the stage whose forward or backward takes it, and which ends with that backward at
-  /// the latest; none for others.
+  std::vector<bool> is_of_microbatch;  ///< By storage: separate for each microbatch.
+  std::vector<bool> has_own_end;       ///< By storage: freed by the calls of its part.
+  /// By storage: the stage whose forward or backward allocates it, freed at the latest with that
+  /// backward; none for others.
   std::vector<std::int32_t> ends_in_stage;
 };
 

@@ -1,4 +1,4 @@
-// A step under tensor parallelism: its graph has the rank's share of each layer already
+// A step under tensor parallelism: its graph already has the rank's share of each layer
 // (trace/passes/tensor_parallel.h), and its collectives are calls.
 #pragma once
 
@@ -7,8 +7,8 @@
 
 namespace symprof::profile {
 
-/// Lists the calls that are collectives. Parameters that work on a share of the tokens have
-/// gradients that are parts of sums: the update sums them over the ranks wherever it reads them.
+/// Lists the calls that are collectives. Parameters that see only a share of the tokens have
+/// partial gradients, which the update sums over the ranks at each read.
 Recording tensor_split_step(Recording recording, const ParallelOptions& options);
 
 }  // namespace symprof::profile

@@ -22,11 +22,11 @@ ParameterGroup* innermost(std::vector<ParameterGroup>& groups, std::string_view 
 struct Member {
   StorageId parameter = none, shard = none;
   std::string_view module;
-  std::size_t end = 0;  ///< The place of the last parameter inside that module.
+  std::size_t end = 0;  ///< Position of the last parameter inside that module.
 };
 
-/// From the order of named_parameters to that of FSDP2's groups: modules inside a module come
-/// before what it has itself (_get_managed_modules of _fsdp_init.py).
+/// From the order of named_parameters to that of FSDP2's groups: submodules come before a module's
+/// own parameters (_get_managed_modules of _fsdp_init.py).
 void order_as_fsdp(std::vector<Member>& members) {
   for (Member& member : members)
     for (std::size_t i = 0; i < members.size(); ++i)
@@ -37,8 +37,8 @@ void order_as_fsdp(std::vector<Member>& members) {
   });
 }
 
-/// By storage: the group of each parameter, that of the first node that uses it, whose module goes
-/// into `modules`.
+/// By storage: the group of each parameter, from the first node that uses it; that node's module is
+/// written to `modules`.
 std::vector<ParameterGroup*> groups_of_parameters(const Recording& recording,
                                                   std::vector<ParameterGroup>& groups,
                                                   std::vector<std::string_view>& modules) {
@@ -106,7 +106,7 @@ std::vector<ParameterGroup> parameter_groups(const Recording& recording,
     const StorageRecord& shard = recording.storages[i];
     if (shard.kind != StorageKind::parameter || shard.parameter == none) continue;
     ParameterGroup* owner = owners[static_cast<std::size_t>(shard.parameter)];
-    if (owner == nullptr) continue;  // Nobody uses it: it stays a shard.
+    if (owner == nullptr) continue;  // Unused: stays a shard.
     members[owner].push_back({.parameter = shard.parameter,
                               .shard = static_cast<StorageId>(i),
                               .module = modules[static_cast<std::size_t>(shard.parameter)]});

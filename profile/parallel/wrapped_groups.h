@@ -1,5 +1,5 @@
-// The groups of parameters that FSDP2 gathers and reduces together: those of each wrapped module
-// that no wrapped module inside it has.
+// The parameter groups that FSDP2 gathers and reduces together: each wrapped module's parameters
+// except those of wrapped submodules.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@
 
 namespace symprof::profile {
 
-/// First and last call of a phase in which a module runs; none where it does not.
+/// First and last call of a module's run in a phase; none if it does not run.
 struct CallRange {
   CallId first = none, last = none;
   bool is_empty() const { return first == none; }
@@ -26,22 +26,21 @@ struct ParameterGroup {
   NodeId node = none;  ///< The first of its nodes that uses one of its parameters.
   /// In FSDP2's order; `shards` are theirs (StorageRecord::parameter).
   std::vector<StorageId> parameters, shards;
-  /// Calls of all nodes inside the module, whoever's parameters they use, by pass: one of each, or
-  /// one for each microbatch of a pipeline.
+  /// Calls of all nodes inside the module, including those of other groups, by pass: one, or one
+  /// per microbatch of a pipeline.
   std::vector<CallRange> forward, backward;
 };
 
-/// Whether one of `ranges` begins, or ends, with `call`.
+/// True if one of `ranges` begins, or ends, with `call`.
 bool begins_with(std::span<const CallRange> ranges, CallId call);
 bool ends_with(std::span<const CallRange> ranges, CallId call);
 
-/// Whether the module at `path` is the one at `module`, or inside it.
+/// True if `path` is `module` or inside it.
 bool is_inside(std::string_view path, std::string_view module);
 
-/// In the order in which forward reaches them, the root first. Groups without parameters are left
-/// out, but for the root. `recording` has shards of all parameters; `passes` are its microbatches'
-/// forward and backward passes, empty where it has one of each. Throws Error where a parameter is
-/// in no wrapped module.
+/// Groups in forward order, the root first. Groups without parameters are omitted, except the root.
+/// `recording` has shards of all parameters; `passes` are its microbatches' forward and backward
+/// passes, empty if it has one of each. Throws Error if a parameter is in no wrapped module.
 std::vector<ParameterGroup> parameter_groups(const Recording& recording,
                                              std::span<const std::string> wrapped,
                                              std::span<const CallRange> passes);
