@@ -1,4 +1,4 @@
-// A key-value cache over the passes of a loop: each finds what the last one left, and adds tokens.
+// A key-value cache over the passes of a loop: each pass appends tokens to the previous cache.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace symprof::profile {
 
-/// The recorded pass is the last of the loop. The ones before it find so many tokens less in the
-/// cache, and none where that would be less than none.
+/// The recorded pass is the last of the loop. Earlier passes find correspondingly fewer tokens in
+/// the cache, at least 0.
 class CacheGrowth {
  public:
   explicit CacheGrowth(const Recording& recording);
 
-  /// Bytes of `storage` in a pass that `passes_left` more follow. A storage that is no cache always
-  /// has the recorded ones.
+  /// Bytes of `storage` in a pass followed by `passes_left` more. A storage that is not a cache
+  /// always has the recorded bytes.
   std::int64_t bytes(StorageId storage, std::int64_t passes_left) const;
 
-  /// The storage that a call joins with the step's tokens, and the one that it makes of them.
+  /// The cache storage before a call appends the step's tokens, and the one after.
   struct Pair {
     StorageId before = none, after = none;
   };

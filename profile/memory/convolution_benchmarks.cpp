@@ -12,8 +12,8 @@
 namespace symprof::profile {
 namespace {
 
-// What cuDNN computes: with y = x * w, one of the three from the other two. A transposed
-// convolution is the gradient of x of the one that it transposes.
+// The tensor that cuDNN computes of y = x * w, from the other two. A transposed convolution is the
+// input gradient of its convolution.
 enum class Operation : std::uint8_t { y, x, w };
 
 /// Positions of the arguments in a schema.

@@ -1,6 +1,6 @@
-// What torch.backends.cudnn.benchmark does to the allocator: cuDNN's plans for a convolution of a
-// new shape are timed with the workspace of the largest, and after that PyTorch gives all cached
-// memory back to the device (aten/src/ATen/native/cudnn/Conv_v8.cpp).
+// Effect of torch.backends.cudnn.benchmark on the allocator: cuDNN's plans for a convolution of a
+// new shape are timed with the largest plan's workspace; then PyTorch releases all cached memory to
+// the device (aten/src/ATen/native/cudnn/Conv_v8.cpp).
 #pragma once
 
 #include <cstddef>
@@ -16,18 +16,19 @@ namespace symprof::profile {
 
 class ConvolutionBenchmarks {
  public:
-  /// `times_all`: whatever the recording says, all convolutions are timed.
+  /// `times_all`: time all convolutions, regardless of the recording.
   ConvolutionBenchmarks(HeldBlocks& blocks, const Recording& recording, const DeviceSpec& device,
                         bool times_all)
       : blocks_(blocks), recording_(recording), device_(device), times_all_(times_all) {}
 
   void begin_call(const CallRecord& call);
-  /// `storage`, an output of the call, is there and not yet computed. Where the device has no room
-  /// for the workspace, plans with half of it are tried, and so on: no trial ends a program.
+  /// Called when `storage`, an output of the call, is allocated but not yet computed. If the
+  /// workspace does not fit on the device, plans with half of it are tried, and so on: a trial
+  /// never fails.
   void try_plans(const CallRecord& call, StorageId storage);
 
  private:
-  /// An output of the call for which plans are tried, and the bytes that these take.
+  /// An output of the call for which plans are tried, and their workspace bytes.
   struct Trial {
     std::size_t output = 0;
     std::int64_t workspace_bytes = 0;
@@ -41,7 +42,7 @@ class ConvolutionBenchmarks {
   const DeviceSpec& device_;
   bool times_all_ = false;
   std::set<Key> timed_;
-  std::vector<Trial> trials_;  // Of the call that runs.
+  std::vector<Trial> trials_;  // Of the current call.
 };
 
 }  // namespace symprof::profile

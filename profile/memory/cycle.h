@@ -1,4 +1,4 @@
-// When a loop only repeats itself.
+// Detects when a loop repeats itself.
 #pragma once
 
 #include <optional>
@@ -6,12 +6,12 @@
 
 namespace symprof::profile {
 
-/// Finds the period of rounds each of which depends on the state that the last one left, while it
-/// holds one state (Brent's algorithm).
+/// Finds the period of rounds that depend only on the previous round's state, storing one state
+/// (Brent's algorithm).
 template <class State>
 class Cycle {
  public:
-  /// Takes the state after one more round. The period in rounds, once a state has come back.
+  /// Takes the state after one more round. Returns the period in rounds, once a state has recurred.
   std::optional<int> add(State state) {
     ++rounds_;
     if (marked_ && *marked_ == state) return rounds_;

@@ -1,4 +1,4 @@
-// What a storage takes of the device, before any allocator.
+// Device bytes of a storage, before the allocator's segments.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace symprof::profile {
 
-/// In the least blocks of the caching allocator; 0 on the host.
+/// Rounded to the caching allocator's smallest block; 0 on the host.
 inline std::int64_t device_block_bytes(const StorageRecord& storage) {
   return storage.on_device ? round_up(storage.bytes, smallest_block_bytes) : 0;
 }

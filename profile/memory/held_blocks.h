@@ -1,5 +1,5 @@
-// What a step holds on the simulated allocator, block by block: for what, for whom, and who held
-// the most when it was the most.
+// Blocks that a step holds on the simulated allocator, with their category and owner, and the
+// holdings at the peak.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace symprof::profile {
 
-/// A block of the allocator and what it is for.
+/// A block of the allocator with its category and owner.
 struct HeldBlock {
   std::optional<Address> address;  ///< Empty: no block.
   std::int64_t bytes = 0;          ///< As the allocator counts it.
@@ -23,33 +23,34 @@ struct HeldBlock {
 
 class HeldBlocks {
  public:
-  /// Thrown by a request that the device has no room for, or that reserves more than it may.
+  /// Thrown by a request that does not fit on the device, or that exceeds the limit of reserved
+  /// memory.
   struct Refused {};
 
   explicit HeldBlocks(const StepMemoryOptions& options);
   HeldBlocks(const HeldBlocks&) = delete;  // The allocator's observer points here.
   HeldBlocks& operator=(const HeldBlocks&) = delete;
 
-  /// All that is requested and given back from now on belongs to `call`.
+  /// Requests and frees from now on belong to `call`.
   void begin_call(CallId call);
   CallId call() const { return call_; }
 
-  /// A block of at least `bytes` (above 0) for `stream`. Throws Refused.
+  /// Allocates a block of at least `bytes` (above 0) for `stream`. Throws Refused.
   HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner, StreamId stream = 0);
-  /// Nothing where the device has no room. Throws Refused where more is reserved than may be.
+  /// nullopt if it does not fit on the device. Throws Refused if reserved memory exceeds the limit.
   std::optional<HeldBlock> request_if_there(std::int64_t bytes, MemoryCategory category,
                                             NodeId owner, StreamId stream = 0);
   /// Asks for the blocks of AllocatorSettings::up_front_bytes and gives them back: their segments
   /// stay. Peaks count from then on. Throws Refused.
   void reserve_up_front();
-  /// Free segments go back to the device.
+  /// Releases free segments to the device.
   void empty_cache() { allocator_.empty_cache(); }
   /// Frees `block`, unless it has no address; it has none afterwards.
   void give_back(HeldBlock& block);
   void give_back(std::vector<HeldBlock>& blocks);
 
   const MemoryBreakdown& now() const { return now_; }
-  /// The most bytes held since `begin_call`.
+  /// Peak of held bytes since `begin_call`.
   std::int64_t highest_bytes() const { return highest_bytes_; }
   /// Allocated and reserved bytes.
   std::pair<std::int64_t, std::int64_t> peaks() const;
@@ -58,10 +59,10 @@ class HeldBlocks {
     allocator_.reset_peaks();
     mark_peak();
   }
-  /// Writes the peaks, where they were and who held them.
+  /// Writes the peaks, their calls and their owners.
   void report(StepMemory& memory) const;
 
-  /// The block that was asked for or given back last.
+  /// The block allocated or freed last.
   const HeldBlock& concerned() const { return concerned_; }
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
   std::int64_t alloc_retries() const { return allocator_.statistics().alloc_retries; }

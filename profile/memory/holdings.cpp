@@ -64,7 +64,7 @@ std::vector<NodeId> storage_owners(const Recording& recording,
     while (recording.storages[of].parameter != none)
       of = static_cast<std::size_t>(recording.storages[of].parameter);
     const StorageRecord& storage = recording.storages[of];
-    // What is there before the step has no maker in it; inputs of a graph have nodes of their own.
+    // Storages allocated before the step have no producer in it; graph inputs have their own nodes.
     const bool has_node = storage.node >= begin && storage.node < end;
     const bool is_users =
         storage.allocated_by < first_call && !(storage.kind == StorageKind::input && has_node);

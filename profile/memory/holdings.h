@@ -1,6 +1,5 @@
-// Who holds how much at the peak. A step allocates and frees tens of thousands of blocks and
-// passes through hundreds of peaks before the highest: so changes are written down, and summed
-// once.
+// Holdings by owner at the peak. A step allocates and frees tens of thousands of blocks and passes
+// hundreds of local peaks, so changes are logged and summed once.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +10,26 @@
 
 namespace symprof::profile {
 
-/// The node whose module owns each storage of `recording`. A parameter, buffer or cache has the
-/// first node that uses it; a gradient or optimizer state has its parameter's, or the optimizer
-/// where it belongs to none, as GradScaler's scale; all else has the node that made it. none where
-/// nobody uses or made it. In a program the users are nodes of `range`, and what was there before
-/// it belongs to them, whoever made it.
+/// The node whose module owns each storage of `recording`. Owner = first user for a parameter,
+/// buffer or cache; its parameter's owner for a gradient or optimizer state (the optimizer node if
+/// it has no parameter, like GradScaler's scale); the producer otherwise. none without a user or
+/// producer. In a program, users are nodes of `range`, which also own storages allocated before it.
 std::vector<NodeId> storage_owners(const Recording& recording,
                                    const std::optional<ProgramRange>& range = {});
 
-/// What a block of `storage` is held for.
+/// The category of a block of `storage`.
 MemoryCategory category_of(const StorageRecord& storage);
 
 class Holdings {
  public:
-  /// `owner` holds `bytes` more, or less where they are negative.
+  /// Adds `bytes` (may be negative) to the holdings of `owner`.
   void change(NodeId owner, MemoryCategory category, std::int64_t bytes) {
     changes_.push_back({bytes, owner, category});
   }
-  /// Remembers that what is held now is the most so far.
+  /// Marks the current holdings as the peak.
   void mark_peak() { changes_until_peak_ = changes_.size(); }
 
-  /// By node in ascending order; nodes that hold nothing are left out.
+  /// Holdings at the peak by ascending node; nodes that hold nothing are omitted.
   std::vector<NodeHolding> at_peak() const;
 
  private:

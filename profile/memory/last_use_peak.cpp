@@ -43,7 +43,7 @@ class LastUseReplay {
     return device_block_bytes(recording_.storages[static_cast<std::size_t>(id)]);
   }
 
-  /// What is there before the step.
+  /// Bytes allocated before the step.
   std::int64_t bytes_before() const {
     std::vector<bool> is_made(recording_.storages.size());
     for (const MemoryEvent& event : recording_.events)
@@ -72,7 +72,7 @@ class LastUseReplay {
     std::ranges::stable_sort(ends_, {}, &std::pair<CallId, StorageId>::first);
   }
 
-  /// What no call needs from that of the event on: all of it once the forward pass is over.
+  /// Bytes that no call needs from the event's call on; after the forward pass, all of them.
   std::int64_t freed_before(const MemoryEvent& event) {
     std::int64_t bytes = 0;
     const bool is_before_all = event.call == none && next_ == 0;

@@ -1,5 +1,4 @@
-// What the peak of a step would be if no name held a value of the forward pass longer than it is
-// needed.
+// The peak of a step if no variable kept a forward value alive beyond its last use.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +9,11 @@ namespace symprof::profile {
 
 struct PeakWithLastUses {
   std::int64_t found = 0;         ///< The peak of the recorded step, tensors alone, in bytes.
-  std::int64_t at_last_uses = 0;  ///< With each block freed behind the last call that has it.
+  std::int64_t at_last_uses = 0;  ///< With each block freed after the last call that uses it.
 };
 
-/// Replays the step's allocations twice, in blocks of 512 bytes: as they were recorded, and with
-/// what the forward pass frees freed as soon as no call of it needs it any more.
+/// Replays the step's allocations twice, in blocks of 512 bytes: as recorded, and with each block
+/// that the forward pass frees freed right after its last use in that pass.
 PeakWithLastUses peak_with_last_uses(const Recording& recording);
 
 }  // namespace symprof::profile

@@ -1,4 +1,4 @@
-// What libraries take of the device once and keep until the process ends.
+// Device memory that libraries allocate once and keep until the process ends.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class LibraryBlocks {
         device_(device),
         cublaslt_workspace_bytes_(settings.cublaslt_workspace_bytes) {}
 
-  /// Before all blocks of `call`: cuDNN's state of dropout. The first call that has one makes it,
-  /// and the first behind a change of the generator's state makes another and lets go of this one
-  /// (get_dropout_state in native/cudnn/RNN.cpp). A checkpoint changes it where it begins to
-  /// recompute and where it ends (set_device_states in torch/utils/checkpoint.py).
+  /// Before all blocks of `call`: cuDNN's dropout state. The first call that needs it allocates it;
+  /// the first call after a change of the generator's state allocates a new one and frees the old
+  /// (get_dropout_state in native/cudnn/RNN.cpp). A checkpoint changes the generator's state at the
+  /// start and the end of its recompute (set_device_states in torch/utils/checkpoint.py).
   void begin_call(const CallRecord& call, const Scratch& needed) {
     const bool recomputes = call.phase == Phase::recompute;
     if (std::exchange(was_recomputing_, recomputes) != recomputes) is_generator_changed_ = true;
@@ -34,8 +34,8 @@ class LibraryBlocks {
     blocks_.give_back(old);
   }
 
-  /// Behind all blocks of `call`: a workspace of cuBLAS for each thread and stream that multiplies,
-  /// the program's thread and autograd's own, and then one of cuBLASLt, whose handle is cuBLAS's
+  /// After all blocks of `call`: a cuBLAS workspace for each thread (main and autograd) and stream
+  /// with matrix products, then one of cuBLASLt, whose handle is cuBLAS's
   /// (ATen/cuda/CublasHandlePool.cpp).
   void end_call(const CallRecord& call, const Scratch& needed) {
     if (!needed.uses_cublas || device_.cublas_workspace_bytes == 0) return;
@@ -45,7 +45,7 @@ class LibraryBlocks {
       make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, is_autograds, call.stream);
   }
 
-  /// Those of cuBLAS on the default stream, of both threads.
+  /// Allocates cuBLAS's workspaces of both threads on the default stream.
   void make_workspaces() {
     if (device_.cublas_workspace_bytes == 0) return;
     for (const bool is_autograds : {false, true})
@@ -53,7 +53,7 @@ class LibraryBlocks {
   }
 
  private:
-  /// Whether autograd's thread has it, and the stream.
+  /// Keys: true for autograd's thread; the stream.
   using Workspaces = std::set<std::pair<bool, std::int64_t>>;
 
   void make_workspace(Workspaces& made, std::int64_t bytes, bool is_autograds, StreamId stream) {

@@ -10,19 +10,19 @@
 namespace symprof::profile {
 namespace {
 
-/// What writes a part of a buffer is what evaluation does too: a cache of keys and values.
+/// Partial writes of a buffer also occur in evaluation, e.g. of a key-value cache.
 constexpr std::array<std::string_view, 5> writes_of_parts = {"index_copy", "index_put", "index_add",
                                                              "scatter", "index_fill"};
 
 bool may_write_all(std::string_view op) {
   op.remove_prefix(std::string_view("aten::").size());
-  return op.find("_norm") == op.npos &&  // Has an argument that says whether it trains.
+  return op.find("_norm") == op.npos &&  // Has a `training` argument.
          std::ranges::none_of(writes_of_parts,
                               [&](std::string_view part) { return op.starts_with(part); });
 }
 
-/// Whether the call puts other numbers into all of a buffer: in place, or as its `out`, beside
-/// what it reads. A view reads one tensor.
+/// True if the call may overwrite a whole buffer: in place, or as its `out` argument. A view reads
+/// only one tensor.
 bool writes_buffer(const Recording& recording, const CallRecord& call) {
   const std::string_view op = recording.ops[static_cast<std::size_t>(call.op)];
   if ((!op.ends_with('_') && call.inputs.size() < 2) || !may_write_all(op)) return false;
@@ -37,9 +37,9 @@ bool writes_buffer(const Recording& recording, const CallRecord& call) {
 
 constexpr std::string_view onnx_prefix = "onnx::";
 
-/// What PyTorch's exporter writes for one call of ATen that saves the same values, as in
-/// convolutional networks, and what computes sizes alone. Norms of layers, activations such as
-/// Gelu, attention, products of matrices, sums and indices are written in several ways.
+/// ONNX operators that PyTorch's exporter writes for exactly one ATen call with the same saved
+/// tensors, as in convolutional networks, and operators that only compute sizes. Layer norms,
+/// activations such as Gelu, attention, matrix products, sums and indexing have several encodings.
 constexpr std::array<std::string_view, 36> operators_of_one_call = {"Conv",
                                                                     "ConvTranspose",
                                                                     "BatchNormalization",
@@ -82,7 +82,7 @@ bool trains(const Recording& recording) {
                              [](const CallRecord& call) { return is_in_backward(call.phase); });
 }
 
-/// The operators of ONNX that the exporter may have written for other calls.
+/// ONNX operators that the exporter may have written for different ATen calls.
 std::vector<std::string> operators_of_other_calls(const Recording& recording) {
   std::vector<std::string> found;
   for (const NodeRecord& node : recording.nodes) {
@@ -96,15 +96,15 @@ std::vector<std::string> operators_of_other_calls(const Recording& recording) {
   return found;
 }
 
-/// Whether attention is given a mask, beside queries, keys and values: it saves that for backward,
-/// and may be another kernel without it.
+/// True if attention has a mask argument: it is saved for backward, and without it another kernel
+/// may run.
 bool gives_attention_masks(const Recording& recording) {
   return std::ranges::any_of(recording.nodes, [](const NodeRecord& node) {
     return node.op == "aten::scaled_dot_product_attention" && node.inputs.size() > 3;
   });
 }
 
-/// In training no trace of the models of docs/foreign.md was off because of its masks.
+/// In training, masks caused no error in any trace of the models of docs/foreign.md.
 OtherCallsReason because_of_masks(const Recording& recording, bool is_training) {
   if (!is_training) return OtherCallsReason::masks;
   return recording.format == "exported" && gives_attention_masks(recording)
@@ -112,12 +112,12 @@ OtherCallsReason because_of_masks(const Recording& recording, bool is_training) 
              : OtherCallsReason::none;
 }
 
-/// A smaller part of the peak is nothing: 0.5 %.
+/// Differences below 0.5 % of the peak are ignored.
 constexpr std::int64_t least_part_by_names = 200;
 
-/// Whether the peak is lower where every value goes with the last call of the forward pass that
-/// needs it, or backward. A trace's names hold some longer: until they are bound anew by something
-/// that has no name in a trace, or their function returns.
+/// True if the peak is lower when every value is freed after its last use in the forward pass or
+/// backward. A trace's variables keep some values alive longer: until they are rebound by something
+/// without a name in the trace, or their function returns.
 bool is_higher_by_names(const Recording& recording) {
   if (!recording.names_are_guessed) return false;
   const PeakWithLastUses peaks = peak_with_last_uses(recording);

@@ -34,7 +34,7 @@ Kind kind_of(const NodeRecord& node, Kind operation) {
   return Kind::unknown;
 }
 
-/// Sums what belongs to the same owner.
+/// Sums the holdings of each owner.
 class Rows {
  public:
   void add(Kind kind, std::string_view name, const MemoryBreakdown& held) {

@@ -15,11 +15,11 @@ namespace {
 
 constexpr std::size_t doubts = 6;  // Values of LifetimeDoubt.
 
-/// Two tensors that a module holds and has not registered, a block each, are 5 % of so small an
-/// inference. No file has such tensors, and here nobody has looked for them.
+/// Two unregistered tensors of a module, one block each, are 5 % of such a small inference. Files
+/// do not contain them, and in this case constructors were not searched for them.
 constexpr std::int64_t unread_bytes = 2 * smallest_block_bytes, small_step = 20 * unread_bytes;
 
-/// A smaller part of the peak is nothing: exporters make nodes of their own, without lines.
+/// Smaller parts of the peak are ignored: exporters add their own nodes, without source lines.
 constexpr std::int64_t worth_a_word = 200;
 
 class DoubtReplay {
@@ -54,7 +54,8 @@ class DoubtReplay {
   }
 
  private:
-  /// Whether the model is a file's, and its constructors were not read (Graph::unregistered_bytes).
+  /// True if the model comes from a file and its constructors were not read
+  /// (Graph::unregistered_bytes).
   bool may_lack_tensors() const {
     const bool is_of_module = recording_.format == "exported" || recording_.format == "torchscript";
     return is_of_module && !trains_ && recording_.unregistered_bytes.empty() &&
@@ -117,8 +118,8 @@ class DoubtReplay {
   std::priority_queue<Held, std::vector<Held>, std::greater<>> late_;
   std::array<std::int64_t, doubts> held_{}, held_at_peak_{};
   std::int64_t live_ = 0, least_peak_ = 0;
-  std::int64_t extra_ = 0, most_peak_ = 0;  // What may be held, and the peak with it.
-  std::int64_t open_ = 0, open_peak_ = 0;   // What is open, and the peak with it.
+  std::int64_t extra_ = 0, most_peak_ = 0;  // Bytes that may be held, and the peak with them.
+  std::int64_t open_ = 0, open_peak_ = 0;   // Bytes with open lifetimes, and the peak with them.
   bool trains_ = false;
 };
 

@@ -7,12 +7,12 @@
 namespace symprof::profile {
 namespace {
 
-/// Follows the allocator; calls of a later step or micro-batch take the place of earlier ones.
+/// Follows the allocator; calls of a later step or micro-batch overwrite earlier ones.
 class PoolReader {
  public:
   PoolReader(std::size_t calls, const AllocatorSettings& settings)
       : settings_(settings), by_call_(calls) {}
-  /// Blocks of the model stay: `are_of_model` tells which of the first ones are.
+  /// Blocks of the model are persistent: `are_of_model` marks them among the first blocks.
   PoolReader(std::size_t calls, const AllocatorSettings& settings, const PoolWeights& weights,
              std::vector<bool> are_of_model)
       : settings_(settings),
@@ -37,7 +37,7 @@ class PoolReader {
   }
 
  private:
-  /// Calls on the way hold what is there now; before its first call, a step has none.
+  /// Skipped calls hold the current blocks; before its first call, a step has none.
   void go_to(CallId call) {
     if (call == call_) return;
     if (call < call_) {
@@ -77,7 +77,7 @@ class PoolReader {
   CallId call_ = none;
 };
 
-/// By storage that is made before the loop.
+/// By storage allocated before the loop: true for the model's.
 std::vector<bool> are_of_model(const Recording& recording) {
   std::vector<bool> are;
   for (const StorageId id : storages_before_loop(recording))

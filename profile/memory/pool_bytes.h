@@ -1,6 +1,6 @@
-// What the allocator's two pools hold while each call of a step runs. Blocks of up to 1 MiB lie in
-// segments of their own (c10/cuda/CUDACachingAllocator.cpp, get_pool), so that what one pool has
-// free serves no request of the other.
+// Bytes that the allocator's two pools hold during each call of a step. Blocks of up to 1 MiB have
+// separate segments (c10/cuda/CUDACachingAllocator.cpp, get_pool), so free memory of one pool
+// cannot serve the other.
 //
 // Public header.
 #pragma once
@@ -15,20 +15,20 @@
 
 namespace symprof::profile {
 
-/// At most at one moment, each; `all` is of both together.
+/// Peaks of each pool, and of both together (`all`).
 struct PoolBytes {
   std::int64_t small = 0, large = 0, all = 0;
 };
 
-/// By call of the last step of the loop. Blocks hold what is asked for, in units of 512
-/// bytes, and nothing else: less than those of any segments.
+/// By call of the last step of the loop. Blocks hold their requested bytes in units of 512, without
+/// segments: a lower bound of reserved bytes.
 std::vector<PoolBytes> pool_bytes_by_call(const Recording& recording, const DeviceSpec& device,
                                           LoopOptions loop);
-/// The same with `weights` in the place of bytes of `small` and `large`, the model's with them.
+/// The same with `weights` instead of bytes for `small` and `large`, including the model's.
 std::vector<PoolBytes> pool_weights_by_call(const Recording& recording, const DeviceSpec& device,
                                             LoopOptions loop, const PoolWeights& weights);
 
-/// Whether segments stay once they are there, unless a request would fail without them.
+/// True if segments persist until a request would fail.
 bool segments_stay(const AllocatorSettings& settings);
 
 }  // namespace symprof::profile

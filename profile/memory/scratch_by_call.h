@@ -1,4 +1,4 @@
-// What the kernels of a recording take while they run.
+// Scratch memory of a recording's kernels.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 
 namespace symprof::profile {
 
-/// By call. `own` are rules of the caller, which come first; null: none.
+/// Scratch by call. `own`: the caller's rules, which take precedence; null: none.
 std::vector<Scratch> scratch_by_call(const Recording& recording, const DeviceSpec& device,
                                      const OperatorTable* own);
 

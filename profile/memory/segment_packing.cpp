@@ -11,29 +11,29 @@
 namespace symprof::profile {
 namespace {
 
-/// Bytes are counted in so many cells of a segment, or in more: no block of its pool is smaller
-/// than a cell, so that none counts as nothing.
+/// A segment is discretized into at least this many cells; no block of its pool is smaller than a
+/// cell, so none counts as zero.
 constexpr std::int64_t most_cells = 4096;
 
 std::int64_t cell_of(std::int64_t bytes) {
   return std::clamp(divide_up(bytes, most_cells), smallest_block_bytes, small_limit_bytes);
 }
 
-/// What blocks of different weights may be in a place, by cells that it has.
+/// The knapsack table of a segment or hole, by cells.
 struct Filled {
   std::int64_t cell = 0;
   std::vector<double> most;  ///< Their weight.
-  std::vector<int> last;     ///< The size that was put in last; -1: none.
+  std::vector<int> last;     ///< The last size added; -1: none.
 };
 
-/// Some blocks in a segment, which costs its bytes, or in a hole, of which there are only some.
+/// A pattern: some blocks in a segment, at the cost of its bytes, or in one of the limited holes.
 struct Column {
   double bytes = 0;
-  std::vector<double> rows;  ///< Of sizes and of holes: how many.
+  std::vector<double> rows;  ///< Counts of sizes and of holes.
 };
 
-/// The linear programme: by size there are to be as many blocks as are held, in columns of the
-/// least bytes. Solved by the revised simplex method; rows are sizes, and then holes.
+/// The linear program: cover the held blocks of each size by patterns of minimal total bytes.
+/// Solved by the revised simplex method; rows are sizes, then holes.
 class CuttingStock {
  public:
   CuttingStock(const std::map<std::int64_t, std::int64_t>& counts,
@@ -52,7 +52,7 @@ class CuttingStock {
     begin(own);
   }
 
-  /// By size; not more than a rounding too heavy where all steps could be taken.
+  /// Dual weights by size; at most a rounding too heavy if solved to optimality.
   std::vector<double> weights() {
     while (improve()) {
     }
@@ -65,7 +65,7 @@ class CuttingStock {
  private:
   std::size_t rows() const { return amounts_.size(); }
 
-  /// Each size alone, in the segment that holds it in the fewest bytes; holes are left free.
+  /// Initial basis: each size alone in its cheapest segment; holes unused.
   void begin(const std::set<std::int64_t>& own) {
     inverse_.assign(rows(), std::vector<double>(rows(), 0));
     for (std::size_t i = 0; i < rows(); ++i) inverse_[i][i] = 1;
@@ -95,12 +95,12 @@ class CuttingStock {
     return weights;
   }
 
-  /// False: no column makes it better, or there was work enough.
+  /// One simplex step. False if no column improves, or the work limit is reached.
   bool improve() {
     if (work_ >= most_work) return false;
     const std::vector<double> weights = weights_of_basis();
     for (std::size_t row = 0; row < rows(); ++row) {
-      const double surplus = row < sizes_.size() ? -1 : 1;  // Blocks too many, holes left free.
+      const double surplus = row < sizes_.size() ? -1 : 1;  // Surplus blocks, unused holes.
       if (surplus * weights[row] <= rounding) continue;
       Column column{0, std::vector<double>(rows(), 0)};
       column.rows[row] = surplus;
@@ -116,7 +116,7 @@ class CuttingStock {
     return enter_hole(weights);
   }
 
-  /// The hole whose blocks weigh the most beyond what it is worth.
+  /// Prices the holes: enters the pattern whose blocks weigh the most above the hole's dual value.
   bool enter_hole(const std::vector<double>& weights) {
     if (holes_.empty()) return false;
     const Filled filled = fill(holes_.back(), weights);
@@ -163,7 +163,7 @@ class CuttingStock {
     return column;
   }
 
-  /// Takes the place of the column that is the first to be used up.
+  /// Enters `column`; the ratio test chooses the leaving one.
   bool enter(const Column& column) {
     std::vector<double> direction(rows(), 0);
     for (std::size_t row = 0; row < rows(); ++row)
@@ -189,12 +189,12 @@ class CuttingStock {
   }
 
   static constexpr double rounding = 1e-9;
-  static constexpr std::size_t most_work = 20'000'000;  // Cells and numbers that are looked at.
+  static constexpr std::size_t most_work = 20'000'000;  // Cells and numbers visited.
 
   std::vector<std::int64_t> sizes_, segments_, holes_;
   std::vector<double> amounts_, costs_;       // Of the basis, by row.
   std::vector<std::vector<double>> inverse_;  // By row.
-  std::size_t next_ = 0;                      // The segment that is looked at first.
+  std::size_t next_ = 0;                      // The first segment to price.
   std::size_t work_ = 0;
 };
 
@@ -229,7 +229,7 @@ std::map<std::int64_t, std::int64_t> packing_weights(
     const auto weight = static_cast<std::int64_t>(std::floor(found[next++]));
     weights[bytes] = own.contains(bytes) ? std::min(weight, bytes) : weight;
   }
-  // What is a little too heavy, or was not solved to the end, is made lighter.
+  // Scales weights down if slightly too heavy, or if not solved to optimality.
   double share = 1;
   for (const std::int64_t segment : segments) {
     Filling filling(segment);

@@ -12,17 +12,17 @@
 namespace symprof::profile {
 namespace {
 
-/// What a loop asks for, beside the model.
+/// Requests of a loop, besides the model.
 struct Requests {
-  std::set<std::int64_t> going;               // Sizes of blocks that come and go.
-  std::set<std::int64_t> staying;             // And of those that stay once they are there.
-  std::map<std::int64_t, std::int64_t> stay;  // What libraries keep, by size: how many.
-  // By recording and size: blocks when those of up to 1 MiB hold the most, and
-  // when others do.
+  std::set<std::int64_t> going;               // Sizes of transient blocks.
+  std::set<std::int64_t> staying;             // Sizes of persistent blocks.
+  std::map<std::int64_t, std::int64_t> stay;  // Library blocks: number by size.
+  // By recording and size: block counts at the peak of the small pool (up to 1 MiB), and of the
+  // large pool.
   std::vector<std::map<std::int64_t, std::int64_t>> small, large;
 };
 
-/// Blocks of one pool, by size, and when they held the most.
+/// Block counts of one pool by size, now and at the peak.
 class HeldSizes {
  public:
   void change(std::int64_t size, int sign) {
@@ -65,22 +65,22 @@ void read(Requests& requests, const Recording& recording, const DeviceSpec& devi
   requests.large.push_back(std::move(large).most());
 }
 
-/// The segments that blocks of one pool lie in.
+/// The segments of one pool.
 struct Segments {
-  std::set<std::int64_t> sizes;                 // Of those that anything may lie in.
-  std::set<std::int64_t> own_blocks;            // What stays in a segment of its own.
-  std::map<std::int64_t, std::int64_t> holes;   // In those of the model, by bytes: how many.
-  std::int64_t model_bytes = 0;                 // Of those of the model.
+  std::set<std::int64_t> sizes;                 // Sizes of segments open to any block.
+  std::set<std::int64_t> own_blocks;            // Persistent blocks with their own segment.
+  std::map<std::int64_t, std::int64_t> holes;   // Holes in the model's segments: number by bytes.
+  std::int64_t model_bytes = 0;                 // Bytes of the model's segments.
   std::int64_t base_bytes = 0, unit_bytes = 0;  // As in SegmentWeights.
 };
 
-/// Whether the block shares a segment whose size is a setting.
+/// True if the block shares a segment whose size is a setting.
 bool is_shared(std::int64_t size, AllocatorSettings settings) {
   settings.large_segment_bytes = 0;
   return segment_size(size, settings) == 0;
 }
 
-/// What stays in a segment of its own leaves the rest of that to others.
+/// A persistent block with its own segment leaves the rest of that segment to others.
 void add_segments(Segments& segments, const Requests& requests, bool is_small,
                   const AllocatorSettings& settings) {
   const auto is_of_pool = [&](std::int64_t size) {
@@ -132,7 +132,7 @@ void add_model(Segments& small, Segments& large, const Recording& recording,
   for (Segments* segments : {&small, &large}) segments->base_bytes += segments->model_bytes;
 }
 
-/// Pages can be filled.
+/// Expandable segments can be filled completely.
 void use_pages(Segments& small, Segments& large, const Recording& recording,
                const AllocatorSettings& settings) {
   for (const StorageId id : storages_before_loop(recording)) {
@@ -145,7 +145,7 @@ void use_pages(Segments& small, Segments& large, const Recording& recording,
   large.unit_bytes = settings.large_segment_bytes;
 }
 
-/// Sizes of one pool, those that hold the most at the peak first.
+/// Sizes of one pool, those with the most bytes at the peak first.
 std::vector<std::int64_t> by_importance(const Requests& requests, bool is_small) {
   std::set<std::int64_t> all = requests.going;
   all.insert(requests.staying.begin(), requests.staying.end());
@@ -162,8 +162,8 @@ std::vector<std::int64_t> by_importance(const Requests& requests, bool is_small)
   return sizes;
 }
 
-/// In a hole that they fill, blocks may weigh more than it has, unless each
-/// weighs what it has.
+/// Computes the model's weight. Blocks in a hole may weigh more than the hole's bytes, unless each
+/// weighs its own bytes.
 void weigh_model(SegmentWeights& weights, const Segments& segments) {
   const bool are_own = std::ranges::all_of(
       weights.by_bytes, [](const auto& weight) { return weight.second <= weight.first; });
@@ -184,8 +184,8 @@ SegmentWeights own_weights(const std::vector<std::int64_t>& sizes, const Segment
   return weights;
 }
 
-/// Each size that has no weight yet weighs as much as the segments leave to it
-/// beside the others, if that makes none of `holes` heavier.
+/// Gives each size without a weight the most that the segments allow besides the others, if that
+/// makes none of `holes` heavier.
 SegmentWeights most_weights(const std::map<std::int64_t, std::int64_t>& given,
                             const std::vector<std::int64_t>& sizes, const Segments& segments,
                             const std::map<std::int64_t, std::int64_t>& holes) {
@@ -211,15 +211,15 @@ SegmentWeights most_weights(const std::map<std::int64_t, std::int64_t>& given,
   return weights;
 }
 
-/// What stays weighs what it has.
+/// Persistent blocks weigh their bytes.
 SegmentWeights most_weights(const std::vector<std::int64_t>& sizes, const Segments& segments) {
   std::map<std::int64_t, std::int64_t> own;
   for (const std::int64_t size : segments.own_blocks) own[size] = size;
   return most_weights(own, sizes, segments, {});
 }
 
-/// Of all weights, those of which the blocks that are held have the most. What
-/// stays may lie in its own segment, or in others.
+/// The weights that maximize the weight of the held blocks. Persistent blocks may be in their own
+/// segment, or in others.
 SegmentWeights packed_weights(const std::map<std::int64_t, std::int64_t>& held,
                               const std::vector<std::int64_t>& sizes, const Segments& segments) {
   return most_weights(packing_weights(held, segments.sizes, segments.own_blocks, segments.holes),

@@ -16,7 +16,7 @@
 namespace symprof::profile {
 namespace {
 
-/// All that decides what the next micro-batch does.
+/// The state that determines the next micro-batch.
 struct BetweenBatches {
   std::vector<SegmentState> segments;
   std::vector<std::optional<Address>> storages;
@@ -47,7 +47,7 @@ class Loop {
                                               recording.events.begin());
   }
 
-  /// The events of a program, as they happened.
+  /// Replays the events of a program as recorded.
   StepMemory run_program(const ProgramRange& range) {
     range_ = range;
     try {
@@ -124,13 +124,13 @@ class Loop {
     return now;
   }
 
-  /// Where engines take and give back. A pipeline has let go of the last step's outputs by then.
+  /// The call at which engine events apply. A pipeline has freed the last step's outputs by then.
   std::size_t first_of_forward() const {
     const bool has_passes = step_ > 0 && recording_.rank && !recording_.rank->passes.empty();
     return has_passes ? static_cast<std::size_t>(recording_.rank->passes.front().first) : 0;
   }
 
-  /// Runs the calls of one micro-batch; the last one of a step goes on to the update.
+  /// Runs the calls of one micro-batch, including the update in the last one of a step.
   void run_calls(bool is_first, bool is_last) {
     std::size_t next = first_of_step_;
     for (std::size_t i = 0; i < recording_.calls.size(); ++i) {
@@ -149,13 +149,13 @@ class Loop {
     blocks_.give_back(old_outputs_);
   }
 
-  /// Whether the call after `call` is another node's.
+  /// True if `call` is the last of its node.
   bool is_last_of_node(std::size_t call) const {
     const std::vector<CallRecord>& calls = recording_.calls;
     return call + 1 == calls.size() || calls[call + 1].node != calls[call].node;
   }
 
-  /// Storages without an allocation were there before the recording began, and stay.
+  /// Storages without an allocation event existed before the recording, and persist.
   void take_eventless() {
     has_event_.resize(storages_.size());
     for (const MemoryEvent& event : recording_.events)
@@ -167,7 +167,7 @@ class Loop {
       if (!has_event_[i]) take(static_cast<StorageId>(i));
   }
 
-  /// What an engine takes and gives back between steps.
+  /// Allocates and frees an engine's blocks between steps.
   void apply_engine_events(int step) {
     if (!recording_.rank) return;
     for (const EngineEvent& event : recording_.rank->engine_events)
@@ -177,8 +177,8 @@ class Loop {
 
   enum class Gradients { dropped, kept };
 
-  /// Gradients that are dropped go first (zero_grad), the last batch once the next one is there,
-  /// the last outputs when the forward pass has made new ones. In the first step the model is made.
+  /// Dropped gradients are freed first (zero_grad), the last batch once the next is allocated, the
+  /// last outputs when the forward pass has made new ones. The first step allocates the model.
   void begin_batch(Gradients gradients) {
     blocks_.begin_call(none);
     std::vector<HeldBlock> old_inputs;
@@ -206,18 +206,18 @@ class Loop {
     noted_bytes_ = held;
   }
 
-  // torch.optim makes the states of all parameters when the first step's update begins.
+  // torch.optim allocates the states of all parameters at the start of the first update.
   void make_optimizer_state() {
     apply_first([](StorageKind kind) { return kind == StorageKind::optimizer_state; });
   }
 
-  /// What is there before the step's first call, of some kinds.
+  /// Applies the events before the step's first call, for some kinds of storage.
   void apply_first(bool (*is_meant)(StorageKind)) {
     for (std::size_t i = 0; i < first_of_step_; ++i)
       if (is_meant(kind_of(recording_.events[i]))) apply(recording_.events[i]);
   }
 
-  /// The model is there by then.
+  /// Allocates the model first.
   void warm_up() {
     apply_first([](StorageKind kind) {
       return kind == StorageKind::parameter || kind == StorageKind::buffer;
@@ -241,7 +241,7 @@ class Loop {
     return event < recording_.events.size() && recording_.events[event].call <= blocks_.call();
   }
 
-  /// With what the program asked of the allocator itself before the event.
+  /// Applies an event, after the program's own allocator calls before it.
   void apply_of_program(std::size_t event) {
     if (event >= range_.first_event && blocks_.call() + 1 >= range_.first_call) begin_range();
     empty_cache_before(event);
@@ -280,9 +280,9 @@ class Loop {
     blocks_.give_back(storages_[static_cast<std::size_t>(event.storage)]);
   }
 
-  /// What the step before made and still holds is not made again. A gradient that finds an earlier
-  /// one is there until it is added to that (accumulate_grad.h), which is when the calls of its
-  /// node are done. Gradients of master weights are copied into those that are there.
+  /// Storages still held from the previous step are not allocated again. A gradient that is added
+  /// to an earlier one lives until the calls of its node are done (accumulate_grad.h). Gradients of
+  /// master weights are copied into existing ones.
   void take(StorageId storage) {
     const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
     HeldBlock& held = storages_[static_cast<std::size_t>(storage)];
@@ -295,7 +295,7 @@ class Loop {
       added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
   }
 
-  /// `next` is the call's first event; it moves on to the first that is not one of its outputs.
+  /// `next`: the call's first event; advanced to the first that is not one of its outputs.
   void take_outputs_and_scratch(const CallRecord& call, std::size_t& next) {
     const Scratch& needed = scratch_[static_cast<std::size_t>(blocks_.call())];
     std::vector<HeldBlock> blocks;
@@ -320,7 +320,7 @@ class Loop {
     blocks_.give_back(blocks);
   }
 
-  /// Takes blocks of `needed` until `blocks` has `count`, and gives back those that go early.
+  /// Takes blocks of `needed` until `blocks` has `count`, and frees the early ones.
   void take_blocks(const Scratch& needed, std::size_t count, std::vector<HeldBlock>& blocks,
                    const CallRecord& call) {
     const auto give_back_early = [&] {
@@ -348,7 +348,7 @@ class Loop {
   std::vector<NodeId> owners_;   // By storage.
   std::vector<bool> has_event_;  // By storage.
   std::vector<HeldBlock> old_outputs_;
-  std::vector<HeldBlock> added_gradients_;  // By the node whose calls run.
+  std::vector<HeldBlock> added_gradients_;  // Of the current node.
   std::size_t first_of_step_ = 0;
   ProgramRange range_;
   bool is_in_range_ = false;
@@ -356,8 +356,9 @@ class Loop {
   int micro_batches_ = 1;
   bool keeps_gradients_ = false;
   bool is_last_batch_ = true;
-  /// What repeats itself raises no peak. A trace has every event, keys and values grow, and the age
-  /// of cached blocks, which garbage collection asks for, is in no state.
+  /// Repetitions raise no peak, so they are skipped; not in traces, which have every event, nor
+  /// when the key-value cache grows, nor with garbage collection, which depends on the age of
+  /// cached blocks.
   bool skips_repetitions_ = false;
   std::int64_t passes_left_ = 0;
   int step_ = 0;

@@ -1,5 +1,5 @@
-// The memory of a training loop as the GPU's allocator counts it: the recorded step, several times,
-// on the simulated caching allocator, with the workspaces and the scratch that no tensor shows.
+// Memory of a training loop as counted by the GPU's allocator: the recorded step runs several times
+// on the simulated caching allocator, including workspaces and scratch.
 //
 // Public header.
 #pragma once
@@ -24,7 +24,7 @@ class OperatorTable;
 
 namespace symprof {
 
-/// What a block is held for.
+/// Category of a held block.
 enum class MemoryCategory : std::uint8_t {
   parameters,
   buffers,
@@ -33,10 +33,10 @@ enum class MemoryCategory : std::uint8_t {
   optimizer,
   kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
   activations,  ///< Saved for backward.
-  temporaries,  ///< Everything else that calls make, and the scratch of kernels.
-  workspace,    ///< Those of cuBLAS, and cuDNN's state of dropout.
-  /// What an engine of several ranks holds beside its rank's share: gathered parameters, buffers
-  /// of collectives, buckets.
+  temporaries,  ///< Other call outputs, and kernel scratch.
+  workspace,    ///< cuBLAS workspaces, and cuDNN's dropout state.
+  /// Memory of a multi-rank engine besides the rank's share: gathered parameters, buffers of
+  /// collectives, buckets.
   communication,
 };
 constexpr std::size_t memory_categories = 10;
@@ -60,16 +60,16 @@ struct MemoryBreakdown {
   }
 };
 
-/// What is held after a call, and how much it was at most while it ran.
+/// Memory held after a call, and the peak while it ran.
 struct TimelinePoint {
   CallId call = none;
   MemoryBreakdown held;
-  std::int64_t highest_bytes = 0;  ///< With what kernels take while they run.
+  std::int64_t highest_bytes = 0;  ///< Including kernel scratch.
 };
 
-/// What the module of one node holds, in blocks that the node made or in parameters that it uses.
+/// Memory owned by a node: blocks that it produced, or parameters that it uses.
 struct NodeHolding {
-  NodeId node = none;  ///< none: cuBLAS's workspaces, and what nothing gives to a node.
+  NodeId node = none;  ///< none: cuBLAS workspaces, and unowned blocks.
   MemoryBreakdown held;
 };
 
@@ -82,51 +82,49 @@ struct StepMemory {
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
-  std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  std::int64_t requested_at_peak_bytes = 0;  ///< Requested bytes; the rest is rounding.
   int micro_batches = 1;                     ///< As in LoopOptions.
-  std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
-  std::int64_t last_step_retries = 0;  ///< Those of the last step.
-  /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
-  /// of which no rule tells: in no sum.
+  std::int64_t alloc_retries = 0;            ///< Requests for which cached memory was released.
+  std::int64_t last_step_retries = 0;        ///< Those of the last step.
+  /// Calls with scratch of unknown size (cuDNN's plans, or no rule), excluded from totals.
   std::int64_t incomplete_calls = 0;
-  bool uses_cublas = false;  ///< Whether a call has cuBLAS make a workspace.
-  PeakDoubt doubt;           ///< Whether the peaks are lower bounds.
-  OtherCalls other_calls;    ///< Whether they may be those of other calls than the model's own.
-  /// A point for each call of the last step that took or gave back memory.
+  bool uses_cublas = false;  ///< True if a call allocates a cuBLAS workspace.
+  PeakDoubt doubt;           ///< Lifetime uncertainty of the peaks.
+  OtherCalls other_calls;    ///< Tells if the calls may differ from the model's own.
+  /// A point for each call of the last step that allocated or freed memory.
   std::vector<TimelinePoint> timeline;
-  /// The call whose request was refused: the loop ends there, and the peaks are those until then.
+  /// The call whose request failed: the loop ends there, with the peaks until then.
   std::optional<CallId> refused_call;
 
-  /// What the allocator takes from the device beyond the tensors that it is for: parts of segments
-  /// that no request fits into, and cached blocks of another size.
+  /// Reserved but not allocated bytes at the peaks: unusable parts of segments, and cached blocks
+  /// of other sizes.
   std::int64_t fragmentation_bytes() const { return peak_reserved_bytes - peak_allocated_bytes; }
 };
 
 namespace profile {
 
-/// What a recording does not say of the loop around it.
+/// Settings of the training loop around a recording.
 struct LoopOptions {
   AllocatorSettings allocator;
-  /// Forward and backward passes before each update, whose gradients add up. The recording holds
-  /// one of them.
+  /// Gradient-accumulation steps: forward and backward passes before each update. The recording
+  /// holds one of them.
   int micro_batches = 1;
-  /// zero_grad(set_to_none=False): gradients stay where they are, zeroed, and those of the next
-  /// step are added to them.
+  /// zero_grad(set_to_none=False): gradients are zeroed in place, and those of the next step are
+  /// added to them.
   bool keep_gradients = false;
-  /// Before the first batch the optimizer has made its states, as in a loop that goes on from a
-  /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
-  /// the blocks of the first step, and stay there.
+  /// Optimizer states and both threads' cuBLAS workspaces exist before the first batch, as after
+  /// loading a checkpoint. Otherwise they are allocated among the blocks of the first step.
   bool warm_start = false;
   /// Which blocks each forward pass holds so that others lie elsewhere.
   std::vector<Spacer> spacers;
-  /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
+  /// torch.backends.cudnn.benchmark: the first convolution of each shape times cuDNN's plans.
   bool cudnn_benchmark = false;
 };
 
 constexpr int most_steps = 10;
 
-/// A part of a program: calls, events and nodes of its recording, half-open. What came before it
-/// has run; what comes after it has not.
+/// A part of a program: calls, events and nodes of its recording, half-open. Everything before it
+/// has run; nothing after it has.
 struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
@@ -135,41 +133,40 @@ struct ProgramRange {
 
 struct StepMemoryOptions {
   LoopOptions loop;
-  /// What the device has for PyTorch; empty: as much as it takes.
+  /// Device memory available to PyTorch; empty: unlimited.
   std::optional<std::int64_t> device_bytes;
-  /// The loop ends at the first request for which more than this is reserved, as at one that is
-  /// refused. Empty: it goes on.
+  /// The loop ends at the first request that reserves more than this, as at a failed one. Empty: no
+  /// limit.
   std::optional<std::int64_t> most_reserved_bytes;
-  /// The first step finds no optimizer state and an empty cache, the second a cache without the
-  /// blocks that the states took, and a later one may still ask for more. Empty: steps go on until
-  /// one after the second raises neither peak, at most `most_steps`; where keys and values grow,
-  /// there are two.
+  /// Number of steps. The first step has no optimizer state and an empty cache, the second a cache
+  /// without the blocks that the states took, and later ones may still need more. Empty: steps run
+  /// until one after the second raises neither peak, at most `most_steps`; two if the key-value
+  /// cache grows.
   std::optional<int> steps;
-  /// Where `steps` is empty: cached memory that went back to the device in a step is a reason to
-  /// run another one, too.
+  /// If `steps` is empty: also run another step after one that released cached memory.
   bool until_settled = false;
-  /// The recording is of a program that ran several steps of its own: each block is asked for and
-  /// given back when it did so. Peaks and timeline are those of this range. Empty: one step.
+  /// The recording is of a program that ran several steps itself: blocks are allocated and freed
+  /// when the program did. Peaks and timeline are those of this range. Empty: one step.
   std::optional<ProgramRange> program;
-  /// Called with each thing that the allocator does, and the call that runs.
+  /// Called with each allocator event and the current call.
   std::function<void(const AllocatorEvent&, CallId)> observer;
-  /// Rules of the caller, which come before those of the program; null: none.
+  /// The caller's rules, which take precedence over the built-in ones; null: none.
   const OperatorTable* own = nullptr;
 };
 
-/// Runs the recorded step as a usual training loop does: the batch of the next step is there before
-/// that of the last one goes, gradients are dropped before the forward pass
-/// (zero_grad(set_to_none=True)) unless they are kept, and the outputs of a step live until those
-/// of the next take their name.
+/// Runs the recorded step as a usual training loop does: the next batch is allocated before the
+/// last one is freed, gradients are dropped before the forward pass (zero_grad(set_to_none=True))
+/// unless they are kept, and a step's outputs live until their variable is rebound to the next
+/// step's.
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 
-/// What the allocator did, event by event, and what it holds at the end.
+/// The allocator's events, and its state at the end.
 struct MemoryTrace {
   struct Entry {
     AllocatorEvent event;
     CallId call = none;  ///< none: the model and its batch, before any call.
-    /// Who owns the block that was asked for or given back, as in NodeHolding; what it is for.
+    /// The owner of the allocated or freed block, as in NodeHolding, and its category.
     NodeId owner = none;
     MemoryCategory category = MemoryCategory::temporaries;
   };

@@ -1,4 +1,4 @@
-// Blocks of the simulated allocator, the sets that they wait in, and the device behind them.
+// Blocks of the simulated allocator, its free lists, and the device.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace symprof::profile {
 
 struct Pool;
 
-/// A range of addresses whose pages get memory when they are needed (`ExpandableSegment`).
+/// An address range whose pages are mapped on demand (`ExpandableSegment`).
 struct ExpandableSegment {
   Address address = 0;
   std::int64_t page_bytes = 0;
@@ -30,12 +30,12 @@ struct Block {
   std::int64_t requested_bytes = 0;
   Pool* pool = nullptr;
   ExpandableSegment* segment = nullptr;  ///< Null in a cudaMalloc segment.
-  std::int64_t number = 0;               ///< Decides between blocks of one size (`EqualBlocks`).
+  std::int64_t number = 0;               ///< Tie-break among blocks of one size (`EqualBlocks`).
   Block* previous = nullptr;
   Block* next = nullptr;
   bool is_allocated = false;
   bool is_mapped = true;        ///< False: addresses without memory.
-  std::int64_t free_since = 0;  ///< Searches of the pool before the block was put there.
+  std::int64_t free_since = 0;  ///< Number of pool searches when the block was freed.
 
   bool is_split() const { return previous != nullptr || next != nullptr; }
 };
@@ -50,15 +50,15 @@ struct ByAddress {
   bool operator()(const Block* a, const Block* b) const { return a->address < b->address; }
 };
 
-/// Free blocks by size, then by number and address. There are few at a time, and they come and go
-/// all the time: in a row they cost less than in a tree.
+/// Free blocks by size, then by number and address. They are few and change often: a sorted vector
+/// is faster than a tree.
 class FreeBlocks {
  public:
   using Iterator = std::vector<Block*>::const_iterator;
 
   Iterator begin() const { return blocks_.begin(); }
   Iterator end() const { return blocks_.end(); }
-  /// The smallest that is not before `key`.
+  /// The first block not less than `key`.
   Iterator lower_bound(const Block& key) const {
     return std::lower_bound(begin(), end(), &key, BySize());
   }
@@ -88,7 +88,7 @@ struct Pools {
   Pool small{.is_small = true}, large;
 };
 
-/// Owns blocks and uses dead ones again.
+/// Owns blocks and recycles dead ones.
 class BlockArena {
  public:
   Block* make(Block block) {
@@ -105,7 +105,7 @@ class BlockArena {
   std::vector<Block*> dead_;
 };
 
-/// Puts `block` between two neighbours, either of which may be null.
+/// Links `block` between two neighbors, either of which may be null.
 inline void link(Block* previous, Block* block, Block* next) {
   block->previous = previous;
   block->next = next;
@@ -113,9 +113,9 @@ inline void link(Block* previous, Block* block, Block* next) {
   if (next != nullptr) next->previous = block;
 }
 
-/// The device's memory, in pages of 2 MiB, and two ranges of addresses. A segment of cudaMalloc
-/// lies below the one before it, as on a GPU: with such addresses 180 of 189 steps of PyTorch 2.11
-/// reserve what they did on an H200, with ascending ones 132 (truth/h200/address_order.py).
+/// The device's memory, in 2 MiB pages, and two address ranges. Addresses of cudaMalloc segments
+/// descend, as on a GPU: with descending addresses 180 of 189 steps of PyTorch 2.11 reserve as much
+/// as on an H200, with ascending ones 132 (truth/h200/address_order.py).
 class DeviceMemory {
  public:
   explicit DeviceMemory(std::int64_t bytes) : bytes_(bytes) {}

@@ -17,7 +17,7 @@ namespace symprof::profile {
 using Address = std::int64_t;
 using StreamId = std::int64_t;  ///< 0: the default stream.
 
-/// A count of bytes now and its highest value since the start or `reset_peaks`.
+/// Current bytes, and the peak since the start or `reset_peaks`.
 struct Gauge {
   std::int64_t current = 0;
   std::int64_t peak = 0;
@@ -32,17 +32,17 @@ struct Gauge {
 struct AllocatorStatistics {
   Gauge allocated_bytes;  ///< Blocks in use, rounding included: torch.cuda.memory_allocated.
   Gauge reserved_bytes;   ///< Segments taken from the device: torch.cuda.memory_reserved.
-  Gauge requested_bytes;  ///< What was asked for, before rounding.
+  Gauge requested_bytes;  ///< Requested bytes, before rounding.
   /// Free parts of segments that are also in use (expandable segments left out).
   Gauge inactive_split_bytes;
-  std::int64_t segments = 0;       ///< cudaMalloc segments that are held now.
+  std::int64_t segments = 0;       ///< cudaMalloc segments currently held.
   std::int64_t device_allocs = 0;  ///< Calls of cudaMalloc, or mappings.
   std::int64_t device_frees = 0;
-  std::int64_t alloc_retries = 0;  ///< Times that cached memory was returned to serve a request.
+  std::int64_t alloc_retries = 0;  ///< Number of requests for which cached memory was released.
   std::int64_t ooms = 0;
 };
 
-/// What happens, in the words of a memory snapshot (torch/csrc/cuda/Module.cpp).
+/// Allocator actions, named as in a memory snapshot (torch/csrc/cuda/Module.cpp).
 enum class AllocatorAction : std::uint8_t {
   segment_alloc,
   segment_free,
@@ -78,29 +78,27 @@ struct SegmentState {
   bool operator==(const SegmentState&) const = default;
 };
 
-/// One device. Free blocks serve the stream that they were made for. A block that another stream
-/// uses (record_stream) is taken to be done when it is freed; CUDA graphs and user pools are left
-/// out. cudaMalloc is taken to hand out descending addresses, which decide between free blocks of
-/// equal size before PyTorch 2.13 (`EqualBlocks`). Source: c10/cuda/CUDACachingAllocator.cpp
-/// (2.11 to 2.14).
+/// One device. Free blocks serve only their stream. A block used by another stream (record_stream)
+/// is assumed to be done when it is freed; CUDA graphs and user pools are not simulated. cudaMalloc
+/// is assumed to return descending addresses, the tie-break among free blocks of equal size before
+/// PyTorch 2.13 (`EqualBlocks`). Source: c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
 class CachingAllocator {
  public:
   class Implementation;  ///< profile/memory/allocator/implementation.h
 
-  /// `device_bytes`: what PyTorch may take from the device (its memory without CUDA's context).
-  /// `total_bytes`: the device's whole memory, of which per_process_memory_fraction is taken and
-  /// from which the address range of an expandable segment follows; 0: the same.
+  /// `device_bytes`: memory available to PyTorch (the device's without CUDA's context).
+  /// `total_bytes`: the device's total memory, the base of per_process_memory_fraction and of an
+  /// expandable segment's address range; 0: the same.
   CachingAllocator(const AllocatorSettings& settings, std::int64_t device_bytes,
                    std::int64_t total_bytes = 0);
   ~CachingAllocator();
   CachingAllocator(CachingAllocator&&) noexcept;
   CachingAllocator& operator=(CachingAllocator&&) noexcept;
 
-  /// The address of a block of at least `bytes` (more than 0) for `stream`; nothing when the device
-  /// is full even after all cached memory was returned, which is where PyTorch throws
-  /// OutOfMemoryError.
+  /// The address of a block of at least `bytes` (more than 0) for `stream`; nullopt if the device
+  /// is full even after releasing all cached memory, where PyTorch throws OutOfMemoryError.
   std::optional<Address> allocate(std::int64_t bytes, StreamId stream = 0);
-  /// `address` is one that `allocate` gave and that was not freed since.
+  /// `address`: from `allocate`, not yet freed.
   void free(Address address);
   /// torch.cuda.empty_cache().
   void empty_cache();
@@ -110,7 +108,7 @@ class CachingAllocator {
   const AllocatorStatistics& statistics() const;
   /// All segments in the order of addresses.
   std::vector<SegmentState> snapshot() const;
-  /// Calls `observer` for all that happens from now on.
+  /// Calls `observer` for each event from now on.
   void observe(std::function<void(const AllocatorEvent&)> observer);
 
  private:

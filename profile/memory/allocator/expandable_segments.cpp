@@ -1,4 +1,4 @@
-// Segments whose pages get memory when they are needed (expandable_segments:True).
+// Segments whose pages are mapped on demand (expandable_segments:True).
 #include <algorithm>
 
 #include "base/rounding.h"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t small_page_bytes = 2_MiB;  // kSmallBuffer
 
-/// Whether `block` and the free blocks behind it, with memory or without, hold `bytes`.
+/// True if `block` and the free blocks after it, mapped or not, have `bytes` in total.
 bool has_address_space(const Block* block, std::int64_t bytes) {
   std::int64_t found = 0;
   for (; found < bytes && block != nullptr && !block->is_allocated; block = block->next)
@@ -22,7 +22,7 @@ bool has_address_space(const Block* block, std::int64_t bytes) {
 
 }  // namespace
 
-// try_allocate_expandable_block. A failure leaves the pages mapped that it has got so far.
+// try_allocate_expandable_block. On failure, pages mapped so far stay mapped.
 Block* Implementation::grow_expandable(const Request& request) {
   Block* block = find_expandable(request);
   if (!block->is_mapped && !map(block, std::min(block->bytes, request.bytes))) return nullptr;
@@ -35,7 +35,7 @@ Block* Implementation::grow_expandable(const Request& request) {
   return block;
 }
 
-// find_expandable_block: the lowest addresses without memory, with a free block before them.
+// find_expandable_block: the lowest unmapped addresses, including a free block before them.
 Block* Implementation::find_expandable(const Request& request) {
   for (Block* block : request.pool->unmapped) {
     Block* previous = block->previous;
@@ -61,7 +61,7 @@ Block* Implementation::make_expandable(Pool& pool) {
   return block;
 }
 
-// map_block: whole pages from the start of a block that has none.
+// map_block: maps whole pages from the start of an unmapped block.
 bool Implementation::map(Block* block, std::int64_t bytes) {
   const std::int64_t mapped = round_up(bytes, block->segment->page_bytes);
   if (!device_.take(mapped)) return false;
@@ -89,7 +89,7 @@ bool Implementation::map(Block* block, std::int64_t bytes) {
   return true;
 }
 
-// unmap_block: the whole pages inside a free block.
+// unmap_block: unmaps the whole pages inside a free block.
 void Implementation::unmap(Block* block) {
   const ExpandableSegment& segment = *block->segment;
   const Address begin =
@@ -129,7 +129,7 @@ void Implementation::unmap(Block* block) {
   if (block->is_split()) {
     pool.unmapped.insert(block);
   } else {
-    arena_.kill(block);  // All of the segment: its range of addresses goes, too.
+    arena_.kill(block);  // The whole segment is unmapped: its address range is released too.
   }
 }
 

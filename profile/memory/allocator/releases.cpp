@@ -1,4 +1,4 @@
-// How memory goes back: free neighbours merge, whole free segments return to the device.
+// Releases: free neighbors merge, entirely free segments return to the device.
 #include <limits>
 
 #include "profile/memory/allocator/implementation.h"
@@ -7,7 +7,7 @@ namespace symprof::profile {
 
 using Implementation = CachingAllocator::Implementation;
 
-/// Takes a free neighbour of the same kind into `block`. The bytes that it had, or 0.
+/// Merges a free neighbor of the same kind into `block`. Returns the neighbor's bytes, or 0.
 std::int64_t Implementation::merge(Block* block, Block* neighbour) {
   if (neighbour == nullptr || neighbour->is_allocated || neighbour->is_mapped != block->is_mapped)
     return 0;
@@ -28,7 +28,7 @@ std::int64_t Implementation::merge(Block* block, Block* neighbour) {
 }
 
 // release_available_cached_blocks: the smallest block that is large enough, or several of the
-// largest. Only blocks that may not be split count, so nothing happens without max_split_size.
+// largest. Only unsplittable blocks count, so nothing is released without max_split_size.
 bool Implementation::release_oversize_blocks(const Request& request) {
   const std::int64_t limit = settings_.max_split_size_bytes;
   if (limit == std::numeric_limits<std::int64_t>::max()) return false;
@@ -45,7 +45,7 @@ bool Implementation::release_oversize_blocks(const Request& request) {
     if ((*found)->bytes < limit) break;
     if ((*found)->segment != nullptr) continue;
     released += (*found)->bytes;
-    release_block(*found);  // The next one takes its place.
+    release_block(*found);  // Advances to the next one.
   }
   return released >= key.bytes;
 }

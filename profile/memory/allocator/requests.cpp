@@ -7,7 +7,7 @@ using Implementation = CachingAllocator::Implementation;
 
 namespace {
 
-/// What a free block can become: with the addresses behind it that have no memory yet.
+/// Size that a free block can grow to, with the unmapped addresses after it.
 std::int64_t expandable_size(const Block& block) {
   const Block* next = block.next;
   return block.bytes + (next != nullptr && !next->is_mapped ? next->bytes : 0);
@@ -15,7 +15,7 @@ std::int64_t expandable_size(const Block& block) {
 
 }  // namespace
 
-// get_free_block: only the first candidate is looked at.
+// get_free_block: only the first candidate is considered.
 Block* Implementation::find_free_block(const Request& request) {
   Pool& pool = *request.pool;
   if (collects_garbage()) ++pool.searches;
@@ -35,7 +35,7 @@ Block* Implementation::find_free_block(const Request& request) {
   return block;
 }
 
-// alloc_block. The limit counts a whole segment even where only pages are mapped.
+// alloc_block. The limit counts a whole segment even if only pages are mapped.
 Block* Implementation::take_new_block(const Request& request, bool is_retry) {
   if (is_retry) ++statistics.alloc_retries;
   const std::int64_t bytes = segment_size(request.bytes, settings_);
@@ -43,7 +43,7 @@ Block* Implementation::take_new_block(const Request& request, bool is_retry) {
   return settings_.expandable_segments ? grow_expandable(request) : take_segment(request);
 }
 
-/// Of a block that is made with its segment, or split from `whole`.
+/// The number of a block created with its segment, or split from `whole`.
 std::int64_t Implementation::next_number(const Block* whole) {
   switch (settings_.equal_blocks) {
     case EqualBlocks::oldest_segment:
