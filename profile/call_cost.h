@@ -1,4 +1,4 @@
-// What one call costs by its operator's rule.
+// The cost of one call by its operator's rule.
 #pragma once
 
 #include "profile/cost/cost.h"
@@ -7,7 +7,8 @@
 
 namespace symprof::profile {
 
-/// Confidence::unmodelled without a rule, or where the rule cannot say. Errors name the node.
+/// The cost of a call; Confidence::unmodelled without a rule, or if the rule does not cover the
+/// call. Errors name the node.
 Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule);
 
 }  // namespace symprof::profile

@@ -32,7 +32,7 @@ int MeshShape::nodes_of(MeshDimension dimension, int ranks) const {
 
 CollectiveWork work_of(const Collective& collective, const MeshShape& mesh) {
   const auto ranks = static_cast<int>(collective.group_size);
-  // Hops of a pipeline are those between its farthest neighbours.
+  // Hops of a pipeline are those between its most distant neighbors.
   const bool is_hop = collective.dimension == MeshDimension::pipeline;
   const int spread = mesh.nodes_of(collective.dimension, is_hop ? mesh.pipeline : ranks);
   return {kind_of(collective.op), collective.bytes(), ranks, is_hop ? std::min(spread, 2) : spread};

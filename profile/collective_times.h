@@ -1,4 +1,4 @@
-// How long the collectives of one rank take, for the queue that they run in (add_collectives).
+// Times of one rank's collectives, for their queue (add_collectives).
 //
 // Public header.
 #pragma once
@@ -11,20 +11,20 @@
 
 namespace symprof::profile {
 
-/// Ranks by dimension of the mesh; they lie in the order pipeline, data, shard, tensor, the last
-/// one fastest, node by node.
+/// Ranks by dimension of the mesh; ordered pipeline, data, shard, tensor, the last one fastest,
+/// node by node.
 struct MeshShape {
   int pipeline = 1, data = 1, shard = 1, tensor = 1;
   int devices_per_node = 8;
 
-  /// The group of `ranks` along `dimension`: over how many nodes it is spread, evenly.
+  /// The number of nodes over which the group of `ranks` along `dimension` is evenly spread.
   int nodes_of(MeshDimension dimension, int ranks) const;
 };
 
-/// What NCCL is asked for. A send and the receive of its other side are one.
+/// The collective as passed to NCCL. A send and its matching receive are one.
 CollectiveWork work_of(const Collective& collective, const MeshShape& mesh);
 
-/// By collective, in microseconds: `us` of a TimedCollective. Throws what CollectiveModel::time
+/// Microseconds by collective, for `us` of a TimedCollective. Throws what CollectiveModel::time
 /// throws.
 std::vector<double> times_of(std::span<const Collective> collectives, const CollectiveModel& model,
                              const MeshShape& mesh);

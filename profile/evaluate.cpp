@@ -1,5 +1,5 @@
-// From what happened to what it costs: every call gets the cost of its rule and belongs to exactly
-// one node; calls without a rule are named in the coverage and are in no sum.
+// Evaluates a recording: every call gets the cost of its rule and belongs to exactly one node;
+// calls without a rule are listed in the coverage and excluded from totals.
 #include "profile/profile.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ std::vector<const Rule*> resolve(const Recording& recording, const OperatorTable
   return recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
 }
 
-/// Every node with room for its calls.
+/// All nodes, with capacity reserved for their calls.
 std::vector<NodeProfile> empty_nodes(const Recording& recording) {
   std::vector<NodeProfile> nodes(recording.nodes.size());
   std::vector<std::size_t> calls(nodes.size());
@@ -59,7 +59,7 @@ void count_coverage(Coverage& coverage, Confidence confidence) {
   }
 }
 
-/// Overloads of an operator share a name: each is named once. `unmodelled` is by operator.
+/// Overloads of an operator share a name, listed once. `unmodelled` is by operator.
 void name_unmodelled(Profile& profile, const std::vector<bool>& unmodelled) {
   std::vector<std::string>& names = profile.coverage.unmodelled_ops;
   for (std::size_t op = 0; op < unmodelled.size(); ++op)
@@ -143,7 +143,7 @@ Profile evaluate_with(Recording recording, const DeviceSpec& device, const LoopO
   return profile;
 }
 
-/// What `memory` of a whole program says, as one of its steps names calls and nodes.
+/// Renumbers the calls and nodes of a whole program's `memory` as in one of its steps.
 void name_as_in_step(StepMemory& memory, const ProgramStep& step) {
   const auto call_in_step = [&](CallId call) {
     return call >= step.first_call && call < step.end_call ? call - step.first_call : none;
@@ -155,7 +155,7 @@ void name_as_in_step(StepMemory& memory, const ProgramStep& step) {
   std::erase_if(memory.timeline, [](const TimelinePoint& point) { return point.call == none; });
 }
 
-/// Of each kind of step that other optimizers end than those of `step`: the last one.
+/// The last step of each kind that has other optimizers than `step`.
 std::vector<OtherStep> other_steps(const ProgramRecording& program, const ProgramStep& step,
                                    const StepMemoryOptions& options, const DeviceSpec& device) {
   std::vector<OtherStep> others;

@@ -19,7 +19,7 @@ bool are_counted(CallsOf calls, Phase phase) {
   return false;
 }
 
-/// Times that are in no figure of their own.
+/// Adds times that are not figures.
 void add_times_of(RowFigures& row, const RowFigures& other) {
   for (std::size_t i = 0; i < row.times.limited_ns.size(); ++i)
     row.times.limited_ns[i] += other.times.limited_ns[i];
@@ -35,7 +35,7 @@ std::optional<std::int64_t> value_of(const Figure& figure, const RowFigures& row
   if (figure.counter == nullptr) return std::nullopt;
   const bool is_time = figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
   if (is_time && !row.times.are_there) return std::nullopt;
-  // Rows do not know whether the step is one of several ranks: none is empty.
+  // Rows do not know if the step has several ranks: 0 is shown as empty.
   if (figure.counter == &RowFigures::comm_bytes && row.comm_bytes == 0) return std::nullopt;
   return row.*figure.counter + (figure.products == nullptr ? 0 : row.*figure.products);
 }

@@ -26,7 +26,7 @@ Maybe step_time(const Profile& profile) {
 Count products(const Cost& cost) { return cost.product_flops; }
 Count other_flops(const Cost& cost) { return cost.other_flops; }
 Count all_flops(const Cost& cost) { return Count(cost.product_flops) + cost.other_flops; }
-/// Not known of a step that may have collectives of its own.
+/// Unknown for a step without a rank, which may have its own collectives.
 std::optional<std::int64_t> comm_bytes(const Profile& profile) {
   if (!profile.recording.rank) return std::nullopt;
   return profile.totals.comm_bytes;
@@ -47,7 +47,7 @@ constexpr Figure of_step(TotalsLine line, std::string_view key, FigureUnit unit,
           .formula = formula};
 }
 
-// Rows without a counter and without a total are what nothing computes: JSON has them as null.
+// Figures without a counter and a total are never computed: JSON has them as null.
 constexpr Figure all_figures[] = {
     {.key = "accumulate_bytes",
      .unit = FigureUnit::bytes,

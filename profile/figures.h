@@ -1,6 +1,6 @@
-// The figures of a profile, one table: what each is, how it is counted and folded, and where it is
-// printed. Counting, folding, columns, CSV, JSON, formulas and the test of the documents read it,
-// so that a new figure is a row here and the counter that it needs in RowFigures or Totals.
+// The table of a profile's figures: their meaning, how they are counted and folded, and where they
+// are printed. Counting, folding, columns, CSV, JSON, formulas and the documents' test read it, so
+// a new figure is one row here and its counter in RowFigures or Totals.
 //
 // Public header.
 #pragma once
@@ -17,7 +17,7 @@ namespace symprof::profile {
 
 enum class FigureUnit : std::uint8_t {
   bytes,
-  products,  ///< FLOPs of products only: half of them are MACs.
+  products,  ///< FLOPs of products only: two per MAC.
   flops,     ///< A multiply-add is 2.
   macs,
   count,
@@ -25,7 +25,7 @@ enum class FigureUnit : std::uint8_t {
   share,         ///< Parts of a million.
 };
 
-/// How the figure of a row that holds several nodes follows from theirs.
+/// How the figure of a folded row is computed from its nodes.
 enum class Fold : std::uint8_t {
   sum,
   anew,     ///< Counted for the row as for a node (profile/folded_figures.cpp): a parameter once,
@@ -33,41 +33,41 @@ enum class Fold : std::uint8_t {
   running,  ///< A sum over this row and all before it.
 };
 
-/// The calls whose costs are summed. While one of them has no rule, the sum is not known.
+/// The calls whose costs are summed. If one of them has no rule, the sum is unknown.
 enum class CallsOf : std::uint8_t {
   none,
   forward,   ///< And loss.
-  backward,  ///< With what it computes again.
+  backward,  ///< Including recomputation.
   recompute,
   optimizer,
 };
 
-/// Which objects of the JSON of a profile have the figure.
+/// The objects of a profile's JSON that contain the figure.
 enum class InJson : std::uint8_t { nowhere, nodes, totals, nodes_and_totals };
 
 /// A line of totals in the JSON of a profile.
 enum class TotalsLine : std::uint8_t { products, all_flops, recomputed, held, saved, peaks, times };
 
-/// Where a report has the figure when nobody asks for it.
+/// When a report shows the figure by default.
 enum class Shown : std::uint8_t {
   always,
-  with_optimizer,       ///< Where the step has one.
-  where_any,            ///< In totals that are not zero; as a column, on request.
-  with_times,           ///< Where times were asked for.
+  with_optimizer,       ///< If the step has one.
+  where_any,            ///< Nonzero totals; as a column only on request.
+  with_times,           ///< If times were requested.
   with_optimizer_time,  ///< And the step has an optimizer.
   on_request,
 };
 
 /// A column of tables and CSV.
 struct FigureColumn {
-  std::string_view name;         ///< As --columns and --sort call it; empty: there is no column.
+  std::string_view name;         ///< Name in --columns and --sort; empty: no column.
   std::string_view title;        ///< In the table.
-  std::string_view short_title;  ///< Where the terminal is narrow.
+  std::string_view short_title;  ///< For narrow terminals.
 };
 
 /// A line among the totals of formulas.
 struct FigureFormula {
-  int place = 0;           ///< Lines stand in this order; 0: there is no line.
+  int place = 0;           ///< Order of the lines; 0: no line.
   std::string_view label;  ///< In the text.
 };
 
@@ -84,8 +84,8 @@ struct Figure {
   Counter products = nullptr;
   /// The counter that a running sum adds up; null for other figures.
   Counter summed = nullptr;
-  /// What each of these calls adds to `counter`; null where no costs are summed (times are added by
-  /// profile/step_time.cpp).
+  /// The amount that each of these calls adds to `counter`; null if no costs are summed
+  /// (profile/step_time.cpp adds times).
   Count (*cost)(const Cost&) = nullptr;
   CallsOf calls = CallsOf::none;
   Fold fold = Fold::sum;
@@ -95,14 +95,14 @@ struct Figure {
   InJson json = InJson::nowhere;
   TotalsLine line{};
   FigureColumn column;
-  bool is_formula_column = false;  ///< A column of formulas by default; they are wide, so few are.
+  bool is_formula_column = false;  ///< A default column of formulas (few, because they are wide).
   FigureFormula formula;
   Shown shown = Shown::on_request;
 };
 
 /// All figures; those of rows in the order in which tables and JSON have them.
 std::span<const Figure> figures();
-/// The figure with this key. Throws Error where there is none.
+/// The figure with this key. Throws Error if there is none.
 const Figure& figure_of(std::string_view key);
 
 }  // namespace symprof::profile

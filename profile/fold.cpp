@@ -27,8 +27,8 @@ std::string_view kind_of(const NodeRecord& node) {
   return "";
 }
 
-/// What torch.fx does not look into. Containers have no forward of their own (ModuleList) or hand
-/// on to their parts (Sequential).
+/// True for modules that torch.fx does not trace into. Containers have no forward (ModuleList) or
+/// only forward to their children (Sequential).
 bool is_leaf(std::string_view type) {
   if (!type.starts_with("torch.nn.") && !type.starts_with("torch.ao.nn.")) return false;
   return !type.ends_with(".Sequential") && !type.ends_with(".ModuleList") &&

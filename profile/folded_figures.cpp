@@ -19,7 +19,7 @@ std::vector<std::size_t> rows_of_nodes(const Recording& recording,
   return row_of;
 }
 
-/// Storages that a node outside the row of their maker takes.
+/// By storage: true if consumed outside its producer's row.
 std::vector<bool> leaving(const Recording& recording, const std::vector<std::size_t>& row_of) {
   std::vector<bool> leaves(recording.storages.size());
   for (std::size_t node = 0; node < recording.nodes.size(); ++node) {
@@ -32,10 +32,10 @@ std::vector<bool> leaving(const Recording& recording, const std::vector<std::siz
   return leaves;
 }
 
-/// What the nodes of one row know of each other: it counts what folds anew.
+/// The tensors known inside one row: recounts the figures of the row.
 class RowBorder {
  public:
-  /// `leaves` is by storage: a node of another row takes it.
+  /// `leaves`: by storage, true if consumed by another row.
   RowBorder(const Recording& recording, const std::vector<bool>& leaves, FoldedRow& row)
       : recording_(recording),
         leaves_(leaves),
@@ -62,8 +62,8 @@ class RowBorder {
     add_to(storage.saved ? row_.figures.output_bytes : row_.figures.temp_bytes, storage.bytes);
   }
 
-  /// The node's gradients less those of tensors that the row made or has taken before. The
-  /// recording has one sum for each node; what of it is an input's follows from the sizes.
+  /// Adds the node's gradients minus those of tensors that the row produced or already took. The
+  /// recording has one sum per node; the part of an input follows from its size.
   void add_gradients(const NodeRecord& node) {
     std::int64_t inside = 0;
     std::vector<TensorRecord> taken;

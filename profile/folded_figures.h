@@ -1,5 +1,4 @@
-// The figures of rows that hold several nodes: what crosses a row's border is counted, what stays
-// inside is not.
+// Figures of folded rows: only tensors that cross a row's border count.
 #pragma once
 
 #include <vector>

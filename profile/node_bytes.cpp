@@ -31,8 +31,8 @@ void count_storage(const StorageRecord& storage, Totals& totals) {
   }
 }
 
-/// Host memory counts too (the seed and offset of an attention without dropout lie there):
-/// saved_bytes is what torch.autograd.graph.saved_tensors_hooks sees, which asks for no device.
+/// Host memory counts too (e.g. seed and offset of attention without dropout): saved_bytes equals
+/// what torch.autograd.graph.saved_tensors_hooks sees, on any device.
 void count_saved(Profile& profile) {
   for (const StorageRecord& storage : profile.recording.storages) {
     count_storage(storage, profile.totals);
@@ -44,7 +44,7 @@ void count_saved(Profile& profile) {
   }
 }
 
-/// The storages behind the outputs that `node` made itself, each once; `counted` is by storage.
+/// Counts the storages of the outputs that `node` produced, each once; `counted`: by storage.
 void count_outputs(const Recording& recording, NodeProfile& node, std::vector<bool>& counted) {
   for (const TensorRecord& output : recording.nodes[node.node].outputs) {
     if (output.storage == none || counted[output.storage]) continue;

@@ -1,4 +1,4 @@
-// Costs for operators that are the caller's own.
+// Costs for the caller's own operators.
 //
 // Public header.
 #pragma once
@@ -8,9 +8,9 @@
 
 namespace symprof::profile {
 
-/// As evaluate, with rules that come before those of the program: for an operator that it does not
-/// know, or counts otherwise. `own` is a table of the caller's families:
-/// `const Family family[] = {{"acme", acme_rules}}; const OperatorTable own(family);`
+/// Like evaluate, with rules that take precedence over the built-in ones: for operators that are
+/// unknown or counted differently. `own` is a table of the caller's families: `const Family
+/// family[] = {{"acme", acme_rules}}; const OperatorTable own(family);`
 Profile evaluate(Recording recording, const DeviceSpec& device, const OperatorTable& own,
                  const LoopOptions& loop = {});
 

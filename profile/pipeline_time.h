@@ -1,5 +1,4 @@
-// How long a step of a pipeline takes: what each rank takes by itself, in the order of the
-// schedule.
+// The step time of a pipeline: the passes of each rank, run in the order of the schedule.
 //
 // Public header.
 #pragma once
@@ -19,14 +18,15 @@ struct RankPasses {
   struct OfStage {
     double forward_us = 0, backward_us = 0;
   };
-  std::map<int, OfStage> stages;  ///< Those that the rank has.
+  std::map<int, OfStage> stages;  ///< Stages of the rank.
   double rest_us = 0;             ///< Outside of all passes: reductions, the update.
 };
 
-/// `load` is the step that has `passes`, with collectives but for messages between stages.
+/// `load`: the step with `passes`, with all collectives except messages between stages.
 RankPasses passes_of(const std::vector<StagePass>& passes, const StepLoad& load);
 
-/// By rank in `ranks`; the answer's idle time is of `own_rank`. Throws Error as actions_of does.
+/// `ranks` by rank; the idle time in the result is that of `own_rank`. Throws Error as actions_of
+/// does.
 PipelineTime pipeline_time(const Pipeline& pipeline, std::span<const RankPasses> ranks,
                            int own_rank, double transfer_us);
 

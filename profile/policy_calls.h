@@ -1,4 +1,4 @@
-// Calls about which a policy of selective checkpointing is asked.
+// Calls for which a selective-checkpointing policy is invoked.
 //
 // Public header.
 #pragma once
@@ -10,9 +10,9 @@
 
 namespace symprof::profile {
 
-/// By call: whether it is made, first or again, in a region of `plan` that keeps the outputs of
-/// some calls. torch.utils.checkpoint asks Python about each call of such a region, and about none
-/// of one that keeps nothing.
+/// By call: true if it runs, for the first time or in recompute, in a region of `plan` that keeps
+/// the outputs of some calls. torch.utils.checkpoint invokes the Python policy for each call of
+/// such a region, and for none of a region that keeps nothing.
 std::vector<bool> calls_with_policy(const Recording& recording, const CheckpointPlan& plan);
 
 }  // namespace symprof::profile

@@ -22,36 +22,37 @@ namespace symprof {
 struct CallProfile {
   CallId call = none;  ///< Index into Recording::calls.
   Cost cost;
-  std::optional<CallTime> time;  ///< Empty: not asked for, or not known.
+  std::optional<CallTime> time;  ///< Empty: not requested, or unknown.
 };
 
-/// What is known of a row's times, beside the counters of its figures.
+/// Further times of a row, besides the counters of its figures.
 struct RowTimes {
   std::array<std::int64_t, 7> limited_ns = {};  ///< Nanoseconds, by profile::Limit.
   struct UnknownCalls {
     std::int64_t forward = 0;  ///< And loss.
     std::int64_t backward = 0, optimizer = 0;
   } unknown;
-  bool are_there = false;  ///< Times were asked for.
+  bool are_there = false;  ///< Times were requested.
 };
 
-/// The counters of a row: a node, or several folded into a module or an operator. What is printed
-/// of them, and how they fold, is in profile/figures.cpp.
+/// The counters of a row: a node, or several folded into a module or an operator.
+/// profile/figures.cpp defines how they are printed and folded.
 struct RowFigures {
   std::int64_t accumulate_bytes = 0;   ///< Running sum of incremental bytes, in the rows' order.
   std::int64_t incremental_bytes = 0;  ///< Saved for backward, made by this row.
   std::int64_t output_bytes = 0;       ///< Outputs that are saved (no aliases).
-  std::int64_t temp_bytes = 0;         ///< Outputs that nothing saves.
+  std::int64_t temp_bytes = 0;         ///< Outputs that are not saved.
   std::int64_t param_bytes = 0;        ///< Parameters that the row uses.
   std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
   std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
-  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;  ///< Recomputation included.
+  std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;  ///< Including recomputation.
   /// Forward calls that backward runs again; part of bwd_product_flops and bwd_other_flops.
   std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;
-  std::int64_t optimizer_flops = 0;  ///< Everything, products too; 0 but in the optimizer's row.
-  std::int64_t calls = 0;            ///< In all phases.
-  std::int64_t comm_bytes = 0;       ///< Of collectives: the larger of what a rank gives and gets.
-  std::int64_t moved_bytes = 0;      ///< Read and written in device memory, forward.
+  std::int64_t optimizer_flops =
+      0;                        ///< All FLOPs including products; 0 except in the optimizer's row.
+  std::int64_t calls = 0;       ///< In all phases.
+  std::int64_t comm_bytes = 0;  ///< Of collectives: the larger of a rank's sent and received bytes.
+  std::int64_t moved_bytes = 0;              ///< Read and written in device memory, forward.
   Confidence confidence = Confidence::free;  ///< The least certain of its calls.
   /// Nanoseconds on the device; all 0 until profile::add_times.
   std::int64_t fwd_time_ns = 0, bwd_time_ns = 0, optimizer_time_ns = 0, time_ns = 0;
@@ -70,8 +71,8 @@ struct Coverage {
   std::vector<std::string> unmodelled_ops;  ///< Sorted, distinct.
 };
 
-/// The most that the tensors of one step take together, each in blocks of 512 bytes: what
-/// torch.distributed._tools.mem_tracker sees.
+/// The peak of one step's tensors, each rounded to blocks of 512 bytes, as in
+/// torch.distributed._tools.mem_tracker.
 struct TensorPeak {
   std::int64_t bytes = 0;
   Phase phase = Phase::forward;
@@ -79,13 +80,13 @@ struct TensorPeak {
 };
 
 struct Totals {
-  /// Products only, as FlopCounterMode: what backward computes again is in `bwd_flops`.
+  /// Products only, like FlopCounterMode; recomputation is in `bwd_flops`.
   std::int64_t fwd_flops = 0, bwd_flops = 0;
-  std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< With everything else.
-  /// What backward computes again of the forward pass; part of `bwd_flops` and `bwd_flops_all`.
+  std::int64_t fwd_flops_all = 0, bwd_flops_all = 0;  ///< All FLOPs.
+  /// Forward FLOPs recomputed in backward; part of `bwd_flops` and `bwd_flops_all`.
   std::int64_t recompute_flops = 0, recompute_flops_all = 0;
-  /// Products of forward and backward; model_flops leave recomputation out. Korthikanti et al.
-  /// (arXiv 2205.05198) tell the two apart.
+  /// Products of forward and backward; model_flops exclude recomputation (Korthikanti et al., arXiv
+  /// 2205.05198).
   std::int64_t hardware_flops = 0, model_flops = 0;
   std::int64_t optimizer_flops = 0;  ///< All; in neither pass.
   std::int64_t param_bytes = 0, param_count = 0, buffer_bytes = 0, input_bytes = 0;
@@ -94,40 +95,40 @@ struct Totals {
   std::int64_t offloaded_bytes = 0;  ///< Copies of saved tensors in host memory.
   std::int64_t transfer_bytes = 0;   ///< Moved between device and host, in either direction.
   std::int64_t comm_bytes = 0;       ///< Of collectives, in a step on several ranks.
-  /// The key-value cache before and after the step; empty where the step has none of its own.
+  /// The key-value cache before and after the step; empty if the step has none.
   std::optional<std::int64_t> kv_cache_bytes, kv_cache_bytes_after;
   std::optional<std::int64_t> kv_cache_bytes_per_token;  ///< For one sequence.
-  /// As the simulated allocator counts them over a training loop (profile/memory/step_memory.h).
+  /// Counted by the simulated allocator over a training loop (profile/memory/step_memory.h).
   std::int64_t peak_allocated_bytes = 0, peak_reserved_bytes = 0;
   Phase peak_phase = Phase::forward;
   NodeId peak_node = none;
   TensorPeak tensor_peak;
-  /// The most that is asked of the allocator; filled by session/formulas.cpp alone.
+  /// Peak of requested bytes; filled only by session/formulas.cpp.
   std::optional<std::int64_t> peak_requested_bytes;
 };
 
-/// A dimension of the inputs that the file has a name for.
+/// A named dimension of the inputs.
 struct NamedSize {
-  std::string name;  ///< As a setting gives it: "batch".
+  std::string name;  ///< As in settings: "batch".
   std::int64_t size = 0;
-  bool is_given = false;  ///< By a setting. Else it is the example's in the file.
+  bool is_given = false;  ///< By a setting; else it is from the file's example.
 };
 
-/// Another kind of step of the same program: other optimizers update in it (of a GAN, say).
+/// Another kind of step of the same program, with other optimizers (e.g. in a GAN).
 struct OtherStep {
   std::size_t step = 0;  ///< The last of its kind, counted from 1.
   std::vector<ProgramOptimizer> optimizers;
   Totals totals;
 };
 
-/// Where the step stands in a program that ran by itself.
+/// The position of the step in an executed program.
 struct ProgramFacts {
-  std::size_t step = 0;   ///< Counted from 1; 0: no step ended, and all that ran is profiled.
-  std::size_t steps = 0;  ///< That ended.
+  std::size_t step = 0;   ///< Counted from 1; 0: no step ended, and the whole run is profiled.
+  std::size_t steps = 0;  ///< Number of completed steps.
   int passes = 0;         ///< Runs of autograd's engine in the step.
-  std::vector<ProgramOptimizer> optimizers;  ///< Those that update in it, in order.
-  int between_passes = 0;   ///< Gradient-free passes before the step that are in no step.
-  bool is_between = false;  ///< These passes are what is profiled.
+  std::vector<ProgramOptimizer> optimizers;  ///< Optimizers that update in it, in order.
+  int between_passes = 0;   ///< Gradient-free passes before the step, outside of any step.
+  bool is_between = false;  ///< These passes are profiled.
   std::vector<OtherStep> others;
 };
 
@@ -137,19 +138,19 @@ struct Profile {
   Totals totals;
   Coverage coverage;
   StepMemory memory;
-  std::optional<StepTime> time;         ///< Empty where it was not asked for (profile/step_time.h).
+  std::optional<StepTime> time;         ///< Empty if not requested (profile/step_time.h).
   std::vector<NamedSize> sizes;         ///< In the step; filled by session/session.cpp alone.
-  std::optional<ProgramFacts> program;  ///< Of a program's step alone.
+  std::optional<ProgramFacts> program;  ///< Only for a program's step.
   std::vector<std::string> warnings;    ///< May refer to settings (base/setting.h).
 };
 
 namespace profile {
 
-/// Counts, and runs the step on the simulated allocator of `device`. Throws Error on overflow of a
-/// 64-bit sum.
+/// Computes all figures, and runs the step on the simulated allocator of `device`. Throws Error on
+/// overflow of a 64-bit sum.
 Profile evaluate(Recording recording, const DeviceSpec& device, const LoopOptions& loop = {});
 
-/// Counts alone: `memory`, and the totals that come from it, stay as they are made.
+/// Computes the figures without memory: `memory`, and the totals derived from it, stay default.
 Profile evaluate_costs(Recording recording);
 
 }  // namespace profile

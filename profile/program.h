@@ -1,4 +1,4 @@
-// What one step of a program that ran itself costs.
+// The profile of one step of an executed program.
 //
 // Public header.
 #pragma once
@@ -16,13 +16,13 @@ ProgramRange range_of(const ProgramStep& step);
 
 struct ProgramProfile {
   Profile profile;    ///< Calls and nodes are counted from the step's first.
-  StepMemory memory;  ///< The same memory; calls and nodes are those of the whole program.
+  StepMemory memory;  ///< The same memory, with the whole program's calls and nodes.
 };
 
-/// The rows and totals are those of `step`. The memory is that of the whole program until the
-/// step's end, each allocation as the program made it, on the simulated allocator of `device`; its
-/// peaks are those since the step began, as after torch.cuda.reset_peak_memory_stats().
-/// `own` are rules of the caller (profile/own_rules.h); null: none.
+/// The rows and totals are those of `step`. The memory replays the whole program's allocations
+/// until the step's end on the simulated allocator of `device`; peaks count from the step's start,
+/// as after torch.cuda.reset_peak_memory_stats(). `own` are rules of the caller
+/// (profile/own_rules.h); null: none.
 ProgramProfile evaluate_program(const ProgramRecording& program, const ProgramStep& step,
                                 const DeviceSpec& device, const LoopOptions& loop = {},
                                 const OperatorTable* own = nullptr);

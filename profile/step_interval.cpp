@@ -5,10 +5,10 @@
 namespace symprof::profile {
 namespace {
 
-/// Half width (natural logarithm) of what is common to all kernels of a step on another board.
+/// Half width (natural logarithm) of the error common to all kernels of a step on another board.
 constexpr double common_half_width = 0.10;
-/// Of a class, how much of its kernels' half widths is common to them: held to whole steps of
-/// NeuSight, timm and an H200 (docs/time_accuracy.md, docs/accuracy.md).
+/// Correlated share of the half widths of a class' kernels, validated on whole steps of NeuSight,
+/// timm and an H200 (docs/time_accuracy.md, docs/accuracy.md).
 constexpr double class_share = 0.5;
 
 }  // namespace

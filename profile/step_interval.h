@@ -1,4 +1,4 @@
-// How far the time of a whole step may be from what its calls add up to.
+// The interval of a whole step's time around the sum of its calls.
 #pragma once
 
 #include <array>
@@ -11,11 +11,10 @@
 
 namespace symprof::profile {
 
-/// Errors inside of a step go together. Of a device's file that others measured, those of a class
-/// do, and what is common to all kernels (another board, driver, library, temperature) is on top.
-/// Where the very device was calibrated, a fit of its own kernels leaves no error to a class:
-/// what is left is each kernel's own, the same each time that it runs, and what the device's speed
-/// changes by.
+/// Errors within a step are correlated. With a device file measured on another board, errors of a
+/// class are correlated, plus an error common to all kernels (board, driver, library, temperature).
+/// If this very device was calibrated, the fit removes class errors: what remains is each kernel's
+/// own error, equal for all its runs, and changes of the device's speed.
 class StepInterval {
  public:
   /// DeviceSpec::speed_half_width.
@@ -24,14 +23,13 @@ class StepInterval {
 
   void add(const CallTime& call);
 
-  /// Natural logarithm of the interval's end by the step, which keeps the device busy for
-  /// `busy_us`.
+  /// Half width (natural logarithm) of a step with `busy_us` of device time.
   double half_width(double busy_us) const;
 
  private:
   std::optional<double> speed_half_width_;
   std::array<double, time_classes> of_classes_{};  ///< Microseconds times half width.
-  /// The same of kernels, by what makes them equal: the class and the time.
+  /// The same by kernel, identified by class and time.
   std::map<std::pair<TimeClass, double>, double> of_kernels_;
 };
 

@@ -1,5 +1,5 @@
-// The three queues of a step: the host issues, the device computes, and collectives run beside it
-// on streams of their own, one after the other because they share the links.
+// The three queues of a step: the host issues, the device computes, and collectives run
+// concurrently on their own streams, one after another because they share the links.
 //
 // Public header.
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace symprof::profile {
 
-/// The device's two queues, in microseconds since the begin. The host's time is what the caller
-/// gives as the earliest begin.
+/// The device's two queues, in microseconds since the start. The caller passes the host's time as
+/// the earliest start.
 class DeviceQueues {
  public:
   struct Slot {
@@ -23,7 +23,7 @@ class DeviceQueues {
     return {begin, compute_};
   }
 
-  /// A collective whose operands are there at `ready_us`.
+  /// A collective whose operands are ready at `ready_us`.
   Slot communicate(double us, double ready_us) {
     const double begin = std::max(communication_, ready_us);
     communication_ = begin + us;
@@ -31,19 +31,19 @@ class DeviceQueues {
     return {begin, communication_};
   }
 
-  /// What comes next needs what is there at `us`. All of that waiting is exposed communication.
+  /// The next kernels depend on a result that is ready at `us`. The wait is exposed communication.
   void wait_until(double us) {
     exposed_us_ += std::max(us - compute_, 0.0);
     compute_ = std::max(compute_, us);
   }
 
-  /// A collective that computation waits for at once.
+  /// A collective that computation waits for immediately.
   void communicate_and_wait(double us) { wait_until(communicate(us, compute_).end_us); }
 
   double computed_us() const { return compute_; }
   double communicated_us() const { return communication_; }
   double communication_us() const { return communication_us_; }  ///< Of all collectives.
-  double exposed_us() const { return exposed_us_; }  ///< Computation stood still for so long.
+  double exposed_us() const { return exposed_us_; }              ///< Time that computation waited.
   double end_us() const { return std::max(compute_, communication_); }
 
  private:

@@ -8,21 +8,20 @@
 namespace symprof::profile {
 namespace {
 
-// What the host takes for an ATen call, for a kernel's launch in it, and for a view; and how long
-// a launch takes to reach a device that has nothing to do. Medians of public profiler traces on
-// A100 and H100 hosts (pytorch/kineto's and others'), half of what they say: recording costs as
-// much again.
+// Host time of an ATen call, of a kernel launch in it, and of a view (as a share); and the latency
+// of a launch on an idle device. Medians of public profiler traces on A100 and H100 hosts
+// (pytorch/kineto's and others'), halved because recording doubles them.
 constexpr double usual_host_call_us = 6, usual_host_launch_us = 3, view_share = 0.25;
 constexpr double reach_us = 6;
-/// What a policy of selective checkpointing takes for a call, as a multiple of what the call takes
-/// without its launches: the mean of four planned steps of two models on an H200's host
+/// Host time of a selective-checkpointing policy per call, relative to the call's time without
+/// launches: the mean of four planned steps of two models on an H200's host
 /// (truth/measured/planned_h200.json: gpt2_medium and clip, 1.7 to 3.3).
 constexpr double policy_share = 2.4;
 /// The same of a spacer in a forward pass, whose hooks make and drop a tensor: measured on a host
 /// of two shared cores with a GPU that computes nothing (truth/plans/spacer_time.py, 1.8 to 1.9).
 constexpr double spacer_share = 1.9;
 
-/// The host issues, the device runs what has reached it, and collectives run beside it.
+/// The host issues calls, the device runs them, and collectives run concurrently.
 class Queues {
  public:
   Queues(const DeviceSpec& device, LaunchKind launch)
@@ -48,7 +47,7 @@ class Queues {
     return slot;
   }
 
-  /// Returns when it is done.
+  /// Returns its end time.
   double communicate(double us) {
     if (launch_ == LaunchKind::eager) host_ += call_us_ + launch_us_;
     return device_.communicate(us, std::max(device_.computed_us(), host_)).end_us;
@@ -57,11 +56,11 @@ class Queues {
 
   double host() const { return host_; }
   const DeviceQueues& device() const { return device_; }
-  /// When all that was issued is done.
+  /// The end time of all issued work.
   double end() const { return std::max(host_, device_.end_us()); }
 
  private:
-  /// A call's kernels, taken to be as long as each other, begin as they are issued one by one.
+  /// A call's kernels, assumed to be equally long, start as they are issued one by one.
   DeviceQueues::Slot compute(const CallTime& call) {
     if (launch_ == LaunchKind::graph) return device_.compute(call.us, host_);
     const double last = host_ + reach_us, first = last - (call.launches - 1) * launch_us_;
@@ -71,7 +70,7 @@ class Queues {
     return device_.compute(call.us + between + std::max(late, 0.0), earliest);
   }
 
-  /// A CPU makes the call itself.
+  /// A CPU runs the call itself.
   CallSlot run_here(double us, bool launches) {
     CallSlot slot{.issue_us = host_};
     slot.begin_us = slot.issued_us = host_ += launches ? call_us_ : call_us_ * view_share;
@@ -105,7 +104,7 @@ class StepRunner {
   }
 
  private:
-  /// Issues what comes before `call`, then waits for what it needs.
+  /// Issues the collectives before `call`, then waits for those it needs.
   void meet(Queues& queues, CallId call) {
     for (; next_ < collectives_.size() && collectives_[next_].before_call <= call; ++next_)
       ends_[next_] = queues.communicate(collectives_[next_].us);
@@ -129,7 +128,7 @@ double host_us_of(const DeviceSpec& device, int launches) {
 
 namespace {
 
-/// Nothing in a CUDA graph: Python ran when it was captured.
+/// 0 in a CUDA graph: Python ran at capture.
 double python_us_of(const DeviceSpec& device, LaunchKind launch, double share) {
   if (launch == LaunchKind::graph && !device.is_cpu) return 0;
   return share * device.host_call_us.value_or(usual_host_call_us);
@@ -149,7 +148,7 @@ double kernel_gap_us_of(const DeviceSpec& device) {
   return device.is_cpu ? 0 : device.kernel_gap_us.value_or(0);
 }
 
-// The later of two steps that follow each other: the first finds an idle device.
+// Times the second of two consecutive steps: the first starts on an idle device.
 void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSpec& device,
                const std::vector<TimedCollective>& collectives, StepTime& step) {
   Queues queues(device, step.launch);

@@ -1,4 +1,4 @@
-// A step in a loop: its calls, and the collectives between them, on the queues of host and device.
+// Simulates a step in a loop: its calls and collectives on the queues of host and device.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,8 @@
 
 namespace symprof::profile {
 
-/// Fills the schedule and what follows from it: of `step` its launch and the busy times are read.
-/// `calls` are by CallId, empty where nothing is known; `collectives` in the order in which they
-/// are issued.
+/// Fills the schedule of `step` and the times derived from it; reads its launch kind and busy
+/// times. `calls`: by CallId, empty if unknown; `collectives`: in issue order.
 void run_steps(const std::vector<std::optional<CallTime>>& calls, const DeviceSpec& device,
                const std::vector<TimedCollective>& collectives, StepTime& step);
 

@@ -17,7 +17,7 @@
 namespace symprof::profile {
 namespace {
 
-/// The three sums that a step's time has.
+/// The three passes of a step's time.
 enum class Pass : std::uint8_t { forward, backward, optimizer };
 
 Pass pass_of(Phase phase) {
@@ -25,23 +25,23 @@ Pass pass_of(Phase phase) {
   return is_in_backward(phase) ? Pass::backward : Pass::forward;
 }
 
-/// `forward`, `backward` or `optimizer`: the one of this pass.
+/// The argument of this pass: `forward`, `backward` or `optimizer`.
 template <class T>
 T& choose(Pass pass, T& forward, T& backward, T& optimizer) {
   return pass == Pass::forward ? forward : pass == Pass::backward ? backward : optimizer;
 }
 
-/// How much of L2 keeps what a step touches; what is beyond falls out of it before it is read
-/// again, all of it at twice as much.
+/// The share of L2 that keeps a step's data; larger data is evicted before it is read again,
+/// entirely at twice as much.
 constexpr double kept_share_of_cache = 0.5;
-/// Between kernels behind a flush (0) and those that run again and again (1): in a step operands
-/// are in L2, but code and arguments, which other kernels replaced, are not on the multiprocessors.
-/// Where half of the small steps of truth/measured/foreign_h200.csv (by a hash of their names) are
-/// nearest; foreign_steps.py judges on the others.
+/// Interpolates between kernels after a cache flush (0) and kernels in a loop (1): in a step
+/// operands are in L2, but code and arguments are not on the multiprocessors, replaced by other
+/// kernels. Fitted on half of the small steps of truth/measured/foreign_h200.csv (by a hash of
+/// their names); foreign_steps.py evaluates the held-out half.
 constexpr double most_in_cache = 0.3;
 
-/// How far a step's kernels are those that find their operands in L2: the most, where everything
-/// that they touch has room there from one step to the next.
+/// The share of L2-resident operands in a step: maximal if all its data fits into L2 from one step
+/// to the next.
 double share_in_cache(const Recording& recording, const DeviceSpec& device) {
   double bytes = 0;
   for (const StorageRecord& storage : recording.storages)
@@ -62,13 +62,14 @@ class CallTimer {
       launches_.push_back(find_operator(op, own).launches);
   }
 
-  /// Nothing where it is not known.
+  /// nullopt if unknown.
   std::optional<CallTime> time(const CallRecord& record, const Cost& cost) {
     const TimeFunction rule = launches_[static_cast<std::size_t>(record.op)];
     if (rule == nullptr) return std::nullopt;
     const LaunchEstimate launched = rule(Call(recording_, record), cost, device_);
     if (!launched) return std::nullopt;
-    if (launched->is_rough && device_.is_cpu) return std::nullopt;  // A GPU's library is meant.
+    if (launched->is_rough && device_.is_cpu)
+      return std::nullopt;  // Rough rules approximate GPU libraries.
     CallTime sum;
     sum.waits = launched->waits;
     double longest = -1;
@@ -112,7 +113,7 @@ void add_to_row(RowFigures& row, Phase phase, const std::optional<CallTime>& tim
   row.times.limited_ns[static_cast<std::size_t>(time->limit)] += spent;
 }
 
-/// The first input of a model; of a program, which has no nodes for them, the first that a call
+/// The first input of a model; for a program, which has no input nodes, the first that a call
 /// reads.
 const TensorSpec* first_input(const Recording& recording) {
   const auto spec_of = [&](const TensorRecord& tensor) {
@@ -155,7 +156,7 @@ void add_to_step(StepTime& step, Phase phase, const CallTime& time, double peak_
   if (phase != Phase::recompute) step.model_peak_us += peak_us;
 }
 
-/// Parts of a million of what the device is busy for.
+/// Fills the shares of busy time, in parts of a million.
 void share_out(Profile& profile, double busy_us) {
   for (NodeProfile& node : profile.nodes) {
     node.figures.times.are_there = true;
@@ -207,7 +208,7 @@ void add_collectives(Profile& profile, const DeviceSpec& device,
   std::vector<std::optional<CallTime>> calls(profile.recording.calls.size());
   for (const NodeProfile& node : profile.nodes)
     for (const CallProfile& call : node.calls) calls[call.call] = call.time;
-  // Errors of collectives are as wide as those of the step at most, and not of one sign with them.
+  // Errors of collectives are at most as wide as those of the step, and not correlated with them.
   const double low = step.step_us > 0 ? step.low_us / step.step_us : 1;
   const double high = step.step_us > 0 ? step.high_us / step.step_us : 1;
   run_steps(calls, device, collectives, step);

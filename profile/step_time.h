@@ -1,4 +1,4 @@
-// How long the calls of a step take on the device, and the step with its host.
+// Times of a step: its calls on the device, and the step including the host.
 //
 // Public header.
 #pragma once
@@ -18,7 +18,7 @@ namespace symprof {
 
 struct Profile;
 
-/// How kernels come to the device.
+/// How kernels are launched.
 enum class LaunchKind : std::uint8_t {
   eager,  ///< The host issues call by call.
   graph,  ///< One CUDA graph holds the whole step.
@@ -28,35 +28,36 @@ struct TimeOptions {
   LaunchKind launch = LaunchKind::eager;
 };
 
-/// A collective of the step with its time, in a queue beside computation.
+/// A collective of the step with its time, in a queue concurrent with computation.
 struct TimedCollective {
-  CallId before_call = 0;  ///< Issued before it: what the calls before it make is what it sends.
-  CallId needed_by = 0;    ///< Calls from this one on wait for it; behind the last: the step does.
+  CallId before_call = 0;  ///< Issued before this call; it sends results of earlier calls.
+  CallId needed_by =
+      0;  ///< Calls from this one on wait for it; after the last call: the step's end does.
   double us = 0;
 };
 
 /// One call, on the device.
 struct CallTime {
   double us = 0, low_us = 0, high_us = 0;  ///< Nine of ten measurements lie between the two.
-  std::int32_t launches = 0;               ///< Kernels at least.
+  std::int32_t launches = 0;               ///< Lower bound of kernels.
   profile::Limit limit = profile::Limit::nothing;
   profile::TimeBasis basis =
       profile::TimeBasis::calibrated;  ///< The least certain of its kernels'.
   bool waits = false;                  ///< The host waits for it.
-  bool has_policy = false;             ///< Python is asked about it first (profile/policy_calls.h).
+  bool has_policy = false;  ///< Its checkpointing policy is called first (profile/policy_calls.h).
   /// Class and kind of the kernel that takes longest (profile/time/kernel.h).
   profile::TimeClass time_class = profile::TimeClass::elementwise;
   std::string_view kind;
 };
 
-/// When a call is issued by the host and runs on the device, in a step that finds both idle.
-/// Microseconds since its begin.
+/// Issue and run times of a call, in a step that starts with host and device idle. Microseconds
+/// since the step's start.
 struct CallSlot {
   double issue_us = 0, issued_us = 0;  ///< The same in a graph.
-  double begin_us = 0, end_us = 0;     ///< The same where nothing runs.
+  double begin_us = 0, end_us = 0;     ///< Equal if nothing runs.
 };
 
-/// What a pipeline's ranks wait for each other, with the times of all stages.
+/// Waiting times between a pipeline's ranks, from the times of all stages.
 struct PipelineTime {
   double makespan_us = 0;  ///< All passes of all microbatches, on all ranks.
   double bubble = 0;       ///< The share of it in which a rank is idle, on average.
@@ -64,26 +65,26 @@ struct PipelineTime {
   double transfer_us = 0;  ///< The longest message between two stages.
 };
 
-/// A step of a loop that waits for nothing but what its calls wait for: the host issues calls, the
-/// device runs what was issued. Microseconds.
+/// A step of a loop that synchronizes only where its calls do: the host issues calls, the device
+/// runs them in order. Microseconds.
 struct StepTime {
   LaunchKind launch = LaunchKind::eager;
   double forward_us = 0, backward_us = 0, optimizer_us = 0;  ///< The device is busy.
   double host_us = 0;                                        ///< The host issues calls.
   double step_us = 0, low_us = 0, high_us = 0;
-  double idle_us = 0;         ///< The device waits for the host, or for its next kernel to begin.
-  double peak_us = 0;         ///< What products would take at the peak of their types.
-  double model_peak_us = 0;   ///< The same without what backward computes again.
-  double data_sheet_us = 0;   ///< Of the busy time: what no measurement of the device stands for.
-  std::int64_t launches = 0;  ///< Kernels at least.
-  std::int64_t unknown_calls = 0;        ///< Without a time: the step takes longer than is said.
+  double idle_us = 0;              ///< The device waits for the host, or between kernels.
+  double peak_us = 0;              ///< Time of products at the peak FLOP/s of their dtypes.
+  double model_peak_us = 0;        ///< The same without recomputation.
+  double data_sheet_us = 0;        ///< Part of the busy time without a measurement of this device.
+  std::int64_t launches = 0;       ///< Lower bound of kernels.
+  std::int64_t unknown_calls = 0;  ///< Calls without a time: the step's time is a lower bound.
   std::vector<std::string> unknown_ops;  ///< Sorted, distinct.
-  /// The first dimension of the first input, and where that holds whole numbers in two dimensions,
-  /// how many there are.
+  /// Samples: the first dimension of the first input. Tokens: its number of elements, if it is a
+  /// 2-D integer tensor.
   std::optional<std::int64_t> samples, tokens;
   double communication_us = 0;  ///< Of all collectives.
-  double exposed_us = 0;        ///< Computation stands still because of them.
-  /// With it `step_us` is the pipeline's; `schedule` has no messages.
+  double exposed_us = 0;        ///< Time that computation waits for them.
+  /// If set, `step_us` is the pipeline's; `schedule` has no messages.
   std::optional<PipelineTime> pipeline;
   std::vector<CallSlot> schedule;  ///< By CallId.
 
@@ -94,27 +95,27 @@ namespace profile {
 
 class OperatorTable;
 
-/// Fills the times of `profile`: of each call, each row and the step. `own` are rules of the
-/// caller's; may be null. `plan` is the one that the step was recorded with.
+/// Fills the times of `profile`: each call, each row and the step. `own`: the caller's rules; may
+/// be null. `plan`: the plan that the step was recorded with.
 void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
                const TimeOptions& options, const OperatorTable* own = nullptr,
                const CheckpointPlan& plan = {});
 
-/// Runs the step of a profile that has times again, with collectives beside its calls: fills
-/// `communication_us` and `exposed_us`, and what follows for the step and its schedule.
-/// `collectives` are in the order in which they are issued.
+/// Reruns the step of a profile that has times, with concurrent collectives: fills
+/// `communication_us`, `exposed_us`, and the step time and schedule derived from them.
+/// `collectives`: in issue order.
 void add_collectives(Profile& profile, const DeviceSpec& device,
                      const std::vector<TimedCollective>& collectives);
 
-/// What one call is to the two queues of a step, in microseconds.
+/// The load of one call on the two queues of a step, in microseconds.
 struct CallLoad {
-  double device_us = 0;  ///< With the gaps between kernels. 0 where nothing is known of it.
+  double device_us = 0;  ///< Including gaps between kernels. 0 if unknown.
   double host_us = 0;    ///< 0 in a graph.
   bool is_known = true;
   std::int64_t flops = 0;
 };
 
-/// A step's calls as the two queues see them.
+/// The loads of a step's calls.
 struct StepLoad {
   std::vector<CallLoad> calls;  ///< By CallId.
   double step_us = 0;           ///< As StepTime has it.
@@ -122,7 +123,7 @@ struct StepLoad {
   std::int64_t unknown_calls = 0;
   std::vector<CallSlot> schedule;  ///< By CallId.
 
-  /// Whether the step takes as long as the host issues calls, and not as the device is busy.
+  /// True if the step is host-bound.
   bool waits_for_host() const { return host_us > device_us; }
 };
 

@@ -15,13 +15,14 @@ std::int64_t rounded(const StorageRecord& storage) {
   return (Count(storage.bytes) + (block_bytes - 1)).value() / block_bytes * block_bytes;
 }
 
-/// Of a graph's step, which is one of a loop; a program's first step makes them where it does.
+/// True for optimizer states in a rank's step, which is one of a loop. A program's first step
+/// allocates them itself.
 bool is_state(const Recording& recording, const MemoryEvent& event) {
   return recording.rank && recording.storages[event.storage].kind == StorageKind::optimizer_state;
 }
 
-/// Storages without an allocation of their own were there before the step, and states of the
-/// optimizer, which the first step makes.
+/// Bytes before the step: storages without an allocation event, and optimizer states, which the
+/// first step allocates.
 std::int64_t bytes_before(const Recording& recording) {
   std::vector<bool> allocated(recording.storages.size());
   for (const MemoryEvent& event : recording.events)

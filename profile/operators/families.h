@@ -1,7 +1,7 @@
-// The families of operators, and where each has its rules. A new family adds its file to the
-// folders of the rules that it has, its declaration there, and its line here; a new operator adds a
-// row in its family's file. A new kind of rule is a folder beside flops/ and scratch/, a column
-// here and a member of Operator.
+// The operator families and their rules. A new family adds its file to the folders of the rules
+// that it has, its declaration there, and its line here; a new operator adds a row in its family's
+// file. A new kind of rule is a folder beside flops/ and scratch/, a column here and a member of
+// Operator.
 //
 // Public header.
 #pragma once
@@ -18,7 +18,7 @@ namespace symprof::profile {
 struct Family {
   std::string_view name;
   Rules (*flops)() = nullptr;           ///< FLOPs and bytes read and written.
-  ScratchRules (*scratch)() = nullptr;  ///< Memory beside the outputs.
+  ScratchRules (*scratch)() = nullptr;  ///< Scratch memory.
   TimeRules (*times)() = nullptr;       ///< Which kernels run.
 };
 

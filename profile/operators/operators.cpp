@@ -18,7 +18,7 @@ std::string_view plain_name(std::string_view op) {
               "an operator has one row in one family: remove the other");
 }
 
-/// An in-place operator is of the family of the plain one.
+/// Throws if an in-place operator is not in the family of the plain one.
 void check_family(const Operator& row, const Operator* other) {
   if (other != nullptr && row.family != other->family)
     throw Error("family " + std::string(row.family),
@@ -54,7 +54,7 @@ OperatorTable::OperatorTable(std::span<const Family> families) {
   for (const Operator& one : operators_) check_family(one, find_row(plain_name(one.op)));
 }
 
-/// Rows of times are of operators whose FLOPs are known, or of the in-place ones beside them.
+/// Adds a family's time rules: `usual` for operators with a FLOP rule, then the rows.
 void OperatorTable::add_times(const Family& family) {
   const TimeRules rules = family.times();
   for (Operator& one : operators_)

@@ -1,4 +1,4 @@
-// What the program knows about each operator: one row for all its rules.
+// All rules of each operator in one row.
 //
 // Public header.
 #pragma once
@@ -13,13 +13,13 @@
 
 namespace symprof::profile {
 
-/// An operator with its rules; null where it has none.
+/// An operator with its rules; null: no rule.
 struct Operator {
   std::string_view op;
   std::string_view family;
   const Rule* flops = nullptr;        ///< Null: its calls are unmodelled.
-  ScratchFunction scratch = nullptr;  ///< Null: it takes nothing beside its outputs.
-  TimeFunction launches = nullptr;    ///< Null: its time is not known.
+  ScratchFunction scratch = nullptr;  ///< Null: no scratch.
+  TimeFunction launches = nullptr;    ///< Null: its time is unknown.
 
   Confidence confidence() const { return flops ? flops->confidence : Confidence::unmodelled; }
 };
@@ -31,8 +31,8 @@ class OperatorTable {
   /// families.
   explicit OperatorTable(std::span<const Family> families);
 
-  /// An in-place "aten::add_" has the FLOPs of "aten::add" unless it has its own; what it takes
-  /// beside its outputs is its own alone. Empty where nothing is known.
+  /// An in-place "aten::add_" has the FLOPs of "aten::add" unless it has its own; scratch rules are
+  /// never inherited. Empty if unknown.
   Operator find(std::string_view op) const;
   /// In the order of the families and their rows.
   std::span<const Operator> operators() const { return operators_; }
@@ -48,9 +48,9 @@ class OperatorTable {
 
 /// Looks `op` up in the table of all `families`, which is built once.
 Operator find_operator(std::string_view op);
-/// Looks into the caller's table first, where one is given, then into the program's.
+/// Looks into the caller's table first, if given, then into the built-in one.
 Operator find_operator(std::string_view op, const OperatorTable* own);
-/// All rows of the program's table.
+/// All rows of the built-in table.
 std::span<const Operator> operators();
 
 }  // namespace symprof::profile
