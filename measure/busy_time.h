@@ -1,4 +1,4 @@
-// How long at least one of several things ran.
+// Busy time: the union of time ranges.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace symprof::measure {
 
-/// Things that ran at once count once. They are added in the order in which they began.
+/// Overlapping ranges count once. They must be added in order of their start.
 class BusyTime {
  public:
   void add(std::int64_t begin_ns, std::int64_t end_ns) {

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Nine of ten are none of fewer.
+/// A 90 % interval needs at least ten.
 constexpr std::size_t fewest_rounds = 10;
 
 template <class T>
@@ -85,7 +85,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// A member of the file, a row a line.
+/// Appends a member of the file, one row per line.
 void append_rows(std::string& text, const char* key, const Json& rows) {
   text += fmt::format(",\n \"{}\": [", key);
   const char* separator = "\n  ";

@@ -1,4 +1,4 @@
-// What a calibration measured, and its file.
+// The measurements of a calibration, and their file.
 //
 // Public header.
 #pragma once
@@ -14,17 +14,17 @@ namespace symprof::measure {
 
 struct Calibration {
   DeviceFacts facts;
-  std::vector<profile::MeasuredKernel> kernels;  ///< In the order in which they were measured.
-  /// A few kernels again and again meanwhile.
+  std::vector<profile::MeasuredKernel> kernels;  ///< In measurement order.
+  /// A few kernels, repeated throughout the calibration.
   std::vector<profile::MeasuredKernel> repeated;
 };
 
-/// How much the device's speed changed: half width (natural logarithm) that nine of ten rounds lie
-/// in. A round has each kernel once; what they have in common, the mean of their changes from
-/// their own medians, is the device's. Empty where there are too few to say.
+/// Variation of the device's speed: half width (natural logarithm) of the interval with 90 % of the
+/// rounds. A round has each kernel once; its value is the mean deviation of the kernels from their
+/// own medians. Empty with too few rounds.
 std::optional<double> speed_half_width(const std::vector<profile::MeasuredKernel>& repeated);
 
-/// Schema symprof.kernels/1 (profile/time/sweep.h) with the facts beside the kernels, and back.
+/// Writes and reads schema symprof.kernels/1 (profile/time/sweep.h), including the device facts.
 /// Reading throws Error that names the place in the file.
 std::string to_json(const Calibration& calibration);
 Calibration parse_calibration(const std::string& json, const std::string& path);

@@ -35,8 +35,8 @@ std::string name_of(int index) {
              : "";
 }
 
-// NVML counts all GPUs of the machine, CUDA those that CUDA_VISIBLE_DEVICES shows: the bus tells
-// which is which. Milliwatts and megahertz; clock 1 is that of the multiprocessors (nvml.h).
+// NVML counts all GPUs of the machine, CUDA only those in CUDA_VISIBLE_DEVICES: matched by PCI bus
+// id. Milliwatts and megahertz; clock 1 is that of the multiprocessors (nvml.h).
 State state_of(int index) {
   State state;
   const LoadedLibrary cuda("libcuda.so.1"), nvml("libnvidia-ml.so.1");

@@ -1,4 +1,4 @@
-// What NVIDIA's driver says of a GPU, without LibTorch.
+// Facts of a GPU from NVIDIA's driver, without LibTorch.
 //
 // Public header.
 #pragma once
@@ -9,12 +9,11 @@
 
 namespace symprof::measure::gpu {
 
-/// As the driver calls GPU `index` of those that CUDA shows: "NVIDIA H200"; empty where it does
-/// not say. Throws Error
-/// (not_available) where there is no driver or no such GPU.
+/// The driver's name of GPU `index` among those visible to CUDA: "NVIDIA H200"; empty if unknown.
+/// Throws Error (not_available) without a driver or such a GPU.
 std::string name_of(int index);
 
-/// Of this moment. Empty where NVML is not there or does not say.
+/// Current values. Empty without NVML or if it does not report them.
 struct State {
   std::string driver_version;  ///< "580.159.04"
   std::optional<double> power_watts;
@@ -22,8 +21,8 @@ struct State {
 };
 State state_of(int index);
 
-/// Of the current context's GPU: what all programs on it hold. Empty where this thread has no
-/// context.
+/// Memory used by all programs on the current context's GPU. Empty without a context in this
+/// thread.
 std::optional<std::int64_t> used_bytes();
 
 }  // namespace symprof::measure::gpu

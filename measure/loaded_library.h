@@ -1,4 +1,4 @@
-// A library that is there at run time or not, and its functions by their names.
+// A shared library that may be available at run time, with functions looked up by name.
 #pragma once
 
 #include <dlfcn.h>
@@ -8,14 +8,14 @@ namespace symprof::measure {
 /// It stays loaded.
 class LoadedLibrary {
  public:
-  /// Nothing is there until one is.
+  /// An empty object: no library.
   LoadedLibrary() = default;
   explicit LoadedLibrary(const char* name, int flags = RTLD_NOW | RTLD_LOCAL)
       : library_(dlopen(name, flags)) {}
 
   bool is_there() const { return library_ != nullptr; }
 
-  /// Whether `function(arguments...)` is there and succeeds: CUDA's libraries answer 0 then.
+  /// True if `function(arguments...)` exists and succeeds: CUDA's libraries then return 0.
   template <class... Arguments>
   bool call(const char* function, Arguments... arguments) const {
     using Function = int (*)(Arguments...);

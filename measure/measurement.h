@@ -1,5 +1,4 @@
-// How long each node of a step took where it really ran, by direction, beside which the estimate
-// stands.
+// Measured time of each node of a step, forward and backward, for comparison with the estimate.
 //
 // Public header.
 #pragma once
@@ -15,7 +14,7 @@ namespace symprof::measure {
 
 struct Run;
 
-/// Nanoseconds, of one step. Loss is forward, what is computed again is backward.
+/// Nanoseconds of one step. Loss counts as forward, recompute as backward.
 struct Times {
   std::int64_t forward_ns = 0, backward_ns = 0, optimizer_ns = 0;
 
@@ -33,31 +32,31 @@ struct Times {
   }
 };
 
-/// What took time and found no node: an operator, or what has no operator.
+/// Time that belongs to no node: of an operator, or without one.
 struct Unattributed {
-  std::string name;  ///< "aten::copy_"; the kernel's name where no operator is known.
+  std::string name;  ///< "aten::copy_"; the kernel's name if no operator is known.
   std::string why;   ///< In words.
   Times times;
 };
 
-/// Every nanosecond of `total` is in one entry of `nodes` or of `unattributed`, but for what the
-/// division by the steps rounds away.
+/// Every nanosecond of `total` is in one entry of `nodes` or of `unattributed`, except for rounding
+/// in the division by the steps.
 struct Measurement {
-  /// Whose time it is.
+  /// The clock of the times.
   enum class Clock : std::uint8_t {
     device,  ///< Kernels, copies and memsets on a GPU.
-    host,    ///< Operators on the CPU that ran the step, each without those that it called.
+    host,    ///< Self time of CPU operators.
   };
   std::string path;
-  std::string device_name;  ///< Empty where the recording does not say.
+  std::string device_name;  ///< Empty if not recorded.
   Clock clock = Clock::device;
-  std::int64_t steps = 1;                  ///< Times are their mean; of a run here, their median.
-  std::vector<Times> nodes;                ///< By NodeId.
+  std::int64_t steps = 1;    ///< Times are the mean over them; for a local run, the median.
+  std::vector<Times> nodes;  ///< By NodeId.
   std::vector<Unattributed> unattributed;  ///< Longest first.
   Times total;
-  std::int64_t busy_ns = 0;  ///< Of a step: things that ran at once count once.
+  std::int64_t busy_ns = 0;  ///< Per step; concurrent work counts once.
   std::int64_t unreadable_events = 0;
-  /// The run that this is of (measure/run.h), with what it says of the whole step; null: a trace.
+  /// The run of this measurement (measure/run.h), with whole-step figures; null: a trace.
   std::shared_ptr<const Run> run;
 
   std::int64_t attributed_ns() const {

@@ -1,4 +1,4 @@
-// The middle of the times of several steps.
+// Medians of times over several steps.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +8,9 @@
 
 namespace symprof::measure {
 
-/// Of an even count the mean of the two in the middle, rounded down; 0 of none.
+/// The median; for an even count the mean of the middle two, rounded down; 0 without values.
 std::int64_t median(std::vector<std::int64_t> values);
-/// Of each pass for itself.
+/// The median of each pass separately.
 Times median_of(const std::vector<Times>& steps);
 /// By NodeId, of steps by NodeId.
 std::vector<Times> median_times(const std::vector<std::vector<Times>>& steps);

@@ -14,7 +14,7 @@
 namespace symprof::measure {
 namespace {
 
-/// What stands behind a key of /proc/cpuinfo for the first processor.
+/// The value of a key in /proc/cpuinfo for the first processor.
 std::string processor_property(std::string_view key) {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -46,8 +46,8 @@ std::optional<std::int64_t> available_memory_bytes() {
 
 OtherPrograms::OtherPrograms() : begin_(now()) {}
 
-/// /proc/stat counts the ticks of all processors: for users, niced, for the system, idle, waiting
-/// for disks, for interrupts (two), stolen by other machines.
+/// /proc/stat counts ticks of all processors: user, nice, system, idle, iowait, irq, softirq,
+/// steal.
 std::optional<OtherPrograms::Seconds> OtherPrograms::now() {
   std::ifstream file("/proc/stat");
   std::string key;

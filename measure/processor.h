@@ -1,4 +1,4 @@
-// What the system says of this machine's CPU and memory.
+// This machine's CPU and memory, from the system.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,19 @@
 
 namespace symprof::measure {
 
-/// "Intel(R) Xeon(R) Processor"; empty where the system does not say.
+/// "Intel(R) Xeon(R) Processor"; empty if unknown.
 std::string processor_name();
 std::optional<double> processor_clock_hz();
 std::optional<std::int64_t> machine_memory_bytes();
-/// What programs can have of it now without taking it from each other.
+/// Memory available to programs without swapping.
 std::optional<std::int64_t> available_memory_bytes();
 
-/// What other programs, and on a virtual machine other machines, take of the processors meanwhile.
+/// CPU time used by other programs, and by other virtual machines, during this object's lifetime.
 class OtherPrograms {
  public:
   OtherPrograms();
-  /// Of all processors' time since its begin, 0 to 1. Empty where the system does not count it, or
-  /// has counted too little so far.
+  /// Share of all processors' time since construction, 0 to 1. Empty if not available, or too
+  /// short.
   std::optional<double> share() const;
 
  private:

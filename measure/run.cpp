@@ -29,7 +29,7 @@ double Run::upper_quartile_us() const { return quantile(step_us, 0.75); }
 
 namespace {
 
-/// What the host's step takes beyond its operators.
+/// Adds the host step's time outside of operators.
 void add_rest(Measurement& result, std::int64_t step_ns) {
   const std::int64_t outside = step_ns - result.total.total_ns();
   if (outside > 0) {

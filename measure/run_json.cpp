@@ -165,7 +165,7 @@ nlohmann::ordered_json timeline_to_json(const Timeline& timeline) {
   return {{"calls", std::move(calls)}, {"works", std::move(works)}};
 }
 
-/// Of a run of so many nodes.
+/// Parses the timeline of a run with `nodes` nodes.
 Timeline parse_timeline(const nlohmann::json& json, std::int64_t nodes) {
   const auto check = [](const char* what, std::int64_t index, std::int64_t count) {
     if (index < none || index >= count)

@@ -1,4 +1,4 @@
-// One step as it ran, call by call and kernel by kernel.
+// The timeline of one step, call by call and kernel by kernel.
 //
 // Public header.
 #pragma once
@@ -24,16 +24,16 @@ struct TimelineCall {
 struct TimelineWork {
   std::string name;
   Activity::Kind kind = Activity::Kind::kernel;
-  std::int32_t call = none;  ///< Index into Timeline::calls; none: it found no call.
+  std::int32_t call = none;  ///< Index into Timeline::calls; none: no call found.
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t device = 0, stream = 0;
 };
 
 struct Timeline {
-  std::vector<TimelineCall> calls;  ///< As they began.
-  std::vector<TimelineWork> works;  ///< Empty of a step on the CPU.
+  std::vector<TimelineCall> calls;  ///< In order of start.
+  std::vector<TimelineWork> works;  ///< Empty for a step on the CPU.
 
-  /// Sets the clock to 0 where the first of `calls` begins, or of `works` where there are none.
+  /// Shifts times so that the first of `calls` (or of `works` without calls) starts at 0.
   void begin_at_zero();
 };
 

@@ -29,8 +29,8 @@ constexpr std::array recorded_kinds = {CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION,
                                        CUPTI_ACTIVITY_KIND_DRIVER};
 constexpr auto id_kind = CUPTI_EXTERNAL_CORRELATION_KIND_CUSTOM0;
 
-/// Of the calls of CUDA's runtime and driver those that ask the device for something: the others
-/// outnumber them, and each costs the host a record.
+/// CUDA runtime and driver calls that submit work: other calls are far more frequent, and each
+/// record costs host time.
 constexpr std::array asking_calls = {std::string_view("Launch"), std::string_view("Memcpy"),
                                      std::string_view("Memset")};
 
@@ -39,7 +39,7 @@ struct Buffer {
   std::size_t valid_bytes = 0;
 };
 
-/// CUPTI fills buffers on threads of its own.
+/// CUPTI fills buffers on its own threads.
 struct Filled {
   std::mutex mutex;
   std::vector<Buffer> buffers;
@@ -54,7 +54,7 @@ void CUPTIAPI give_buffer(std::uint8_t** memory, std::size_t* bytes, std::size_t
   constexpr std::size_t size = std::size_t{8} << 20;  // A large step's records.
   *memory = static_cast<std::uint8_t*>(std::aligned_alloc(ACTIVITY_RECORD_ALIGNMENT, size));
   *bytes = *memory == nullptr ? 0 : size;
-  *most_records = 0;  // As many as fit.
+  *most_records = 0;  // No limit.
 }
 
 void CUPTIAPI take_buffer(CUcontext, std::uint32_t, std::uint8_t* memory, std::size_t,
@@ -101,8 +101,8 @@ struct Client::Functions {
   decltype(&cuptiActivityEnableRuntimeApi) enable_runtime_call = nullptr;
   decltype(&cuptiActivityEnableDriverApi) enable_driver_call = nullptr;
 
-  /// Turns records of the calls in `domain` on or off. cbids are dense from 1; the last ones that
-  /// this header knows may lie below those of a later library.
+  /// Turns records of the calls in `domain` on or off. cbids are dense from 1; a later library may
+  /// have more than this header.
   template <class Enable>
   void set_calls(CUpti_CallbackDomain domain, std::uint32_t end, Enable enable_call,
                  std::uint8_t on) const {

@@ -1,4 +1,4 @@
-// CUPTI, loaded where it is: what the device does while an object of this lives.
+// CUPTI, loaded at run time: records device activity during an object's lifetime.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace symprof::measure::cupti {
 
-/// Kernels, copies, memsets and the calls that asked for them are recorded. One at a time in a
-/// process. CUPTI's buffers are kept as they come and read in take().
+/// Records kernels, copies, memsets and the calls that submitted them. One object per process at a
+/// time. CUPTI's buffers are stored and decoded in take().
 class Client {
  public:
-  /// Throws Error (not_available) that says in CUPTI's words why it cannot record: no library, no
-  /// right to (administrators may reserve it), another profiler.
+  /// Throws Error (not_available) with CUPTI's reason: no library, no permission (administrators
+  /// may restrict it), another profiler.
   Client();
   ~Client();
   Client(const Client&) = delete;
@@ -23,10 +23,10 @@ class Client {
   void push(std::uint64_t id);
   void pop();
 
-  /// Nanoseconds of the clock that records have.
+  /// Nanoseconds of CUPTI's clock, as in records.
   std::int64_t now_ns() const;
 
-  /// What ended since the last call of this. The device has to be idle.
+  /// The records that ended since the last call. The device must be idle.
   Records take();
 
  private:

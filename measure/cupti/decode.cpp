@@ -39,7 +39,7 @@ std::string_view copy_name(std::uint8_t kind) {
   }
 }
 
-/// A record of something that never ended has no time.
+/// Adds a work; a work that never ended has no time.
 void add(Work work, Records& records) {
   if (work.begin_ns <= 0 || work.end_ns < work.begin_ns)
     ++records.unreadable;
@@ -47,7 +47,7 @@ void add(Work work, Records& records) {
     records.works.push_back(std::move(work));
 }
 
-/// What the records of all works have, each in its own place.
+/// The fields common to all work records, at different offsets.
 template <class Record>
 Work common(const Record& record, Activity::Kind kind) {
   return {.kind = kind,

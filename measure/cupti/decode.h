@@ -5,9 +5,8 @@
 
 namespace symprof::measure::cupti {
 
-/// Adds the activity record at `record` (CUpti_Activity of cupti_activity.h) to `records`. Kinds
-/// that nobody asked for are left out. Records of CUPTI 12 and 13 have the same fields in the same
-/// places as far as they are read here.
+/// Adds the activity record at `record` (CUpti_Activity of cupti_activity.h) to `records`. Unneeded
+/// kinds are skipped. The fields read here have the same offsets in CUPTI 12 and 13.
 void decode(const void* record, Records& records);
 
 }  // namespace symprof::measure::cupti

@@ -13,7 +13,7 @@ namespace {
 
 using Link = Activity::Link;
 
-/// The entries of `all` by correlation id, as they stand.
+/// The entries of `all` by correlation id, in order.
 template <class Entry>
 class ByCorrelation {
  public:
@@ -30,8 +30,8 @@ class ByCorrelation {
   std::unordered_map<std::uint32_t, std::vector<const Entry*>> entries_;
 };
 
-/// Of calls with the same id the last that began before the work; of those at once (a call of the
-/// runtime and the driver's call inside), the one that returns first.
+/// The last call with the id that began before the work; of nested calls (a runtime call and the
+/// driver call inside), the one that returns first.
 const ApiCall* call_of(const Work& work, const std::vector<const ApiCall*>& calls) {
   const ApiCall* found = nullptr;
   for (const ApiCall* call : calls)
@@ -83,7 +83,7 @@ KernelRun kernel_of(const Work& work, const Call* call) {
           .ns = work.end_ns - work.begin_ns};
 }
 
-/// One entry for all kernels that differ in their time alone.
+/// Merges kernels that differ only in their time.
 std::vector<KernelRun> folded(std::vector<KernelRun> kernels) {
   std::ranges::stable_sort(kernels,
                            [](const auto& a, const auto& b) { return key_of(a) < key_of(b); });
@@ -100,7 +100,7 @@ std::vector<KernelRun> folded(std::vector<KernelRun> kernels) {
   return result;
 }
 
-/// Sums of what found no node, by name and reason.
+/// Sums unattributed times by name and reason.
 class Loose {
  public:
   void add(const Work& work, const Origin& origin) {
@@ -131,7 +131,7 @@ std::vector<std::int64_t> delays_of(const Records& records) {
   return delays;
 }
 
-/// A figure of each step as one: its median.
+/// The median of a figure over the steps.
 template <class Get>
 std::int64_t median_over(const std::vector<Step>& steps, Get get) {
   std::vector<std::int64_t> values;
@@ -140,7 +140,7 @@ std::int64_t median_over(const std::vector<Step>& steps, Get get) {
   return median(std::move(values));
 }
 
-/// A kernel that some steps lack is none of a median step: it took 0 in those.
+/// A kernel counts as 0 in the steps that lack it.
 std::vector<KernelRun> median_kernels(const std::vector<Step>& steps) {
   std::vector<KernelRun> all;
   for (const Step& step : steps) all.insert(all.end(), step.kernels.begin(), step.kernels.end());

@@ -40,7 +40,7 @@ std::string_view text_of(object event, std::string_view key) {
   return event[key].get(text) == simdjson::SUCCESS ? text : std::string_view();
 }
 
-/// Old versions write numbers as text, and ids of either sign.
+/// Old versions write numbers as strings, and signed or unsigned ids.
 std::optional<std::int64_t> integer_of(object event, std::string_view key) {
   Json value;
   if (event[key].get(value) != simdjson::SUCCESS) return std::nullopt;
@@ -53,15 +53,15 @@ std::optional<std::int64_t> integer_of(object event, std::string_view key) {
                                                                   : std::nullopt;
 }
 
-/// As a thread or a process is told apart: a number or a text.
+/// The id of a thread or process: a number or a string.
 std::string word_of(object event, std::string_view key) {
   if (const std::optional<std::int64_t> number = integer_of(event, key))
     return std::to_string(*number);
   return std::string(text_of(event, key));
 }
 
-/// Microseconds of the file as nanoseconds. Whole numbers stay exact: those of old versions count
-/// from 1970 and have more digits than a double keeps.
+/// Converts microseconds of the file to nanoseconds. Integers stay exact: old versions count from
+/// 1970, beyond a double's precision.
 std::optional<std::int64_t> nanoseconds_of(object event, std::string_view key) {
   constexpr std::int64_t most = std::numeric_limits<std::int64_t>::max() / 4000;
   Json value;
@@ -76,8 +76,8 @@ std::optional<std::int64_t> nanoseconds_of(object event, std::string_view key) {
   return static_cast<std::int64_t>(floor) * 1000 + std::llround((us - floor) * 1000);
 }
 
-/// "Input Dims": a list for each argument. Lists of tensors have a list of lists, whose tensors
-/// are arguments here as well.
+/// "Input Dims": a list for each argument. Tensor lists are nested lists, flattened into arguments
+/// here.
 std::vector<std::vector<std::int64_t>> sizes_of(object arguments) {
   std::vector<std::vector<std::int64_t>> result;
   simdjson::dom::array inputs;
@@ -161,7 +161,7 @@ class Reader {
       op.sequence = integer_of(*arguments, "Sequence number");
       op.forward_thread = integer_of(*arguments, "Fwd thread id").value_or(0);
       op.input_sizes = sizes_of(*arguments);
-      // Operators, unlike kernels, have their own number here in all versions.
+      // Operators, unlike kernels, have their own id here in all versions.
       order = integer_of(*arguments, "External id");
       if (!order) order = integer_of(*arguments, "external id");
     }
@@ -172,7 +172,7 @@ class Reader {
     events_.operators.push_back(std::move(op));
   }
 
-  /// A call without an id launches nothing that could be found.
+  /// Ignores calls without an id: their work could not be found.
   void add_call(object event, const object* arguments, const Range& range) {
     const auto correlation = correlation_of(arguments);
     if (!correlation) return;
@@ -196,8 +196,7 @@ class Reader {
     events_.activities.push_back(std::move(activity));
   }
 
-  /// CUPTI's ids have 32 bits; some versions print those from 2^31 on as negative numbers. 0 is
-  /// none.
+  /// CUPTI's ids have 32 bits; some versions print ids from 2^31 on as negative. 0: none.
   static std::optional<std::uint32_t> correlation_of(const object* arguments) {
     if (arguments == nullptr) return std::nullopt;
     const auto id = integer_of(*arguments, "correlation");
@@ -212,7 +211,7 @@ class Reader {
 constexpr auto advice =
     "torch.profiler's export_chrome_trace writes such a file (.json, .json.gz).";
 
-/// simdjson says what is wrong and not where: another parser, which nobody waits for, does.
+/// simdjson reports the error without its position; a slower parser finds it.
 std::string broken_json(std::string_view text, const char* reason) {
   try {
     const auto parsed = nlohmann::json::parse(text, [](int, auto, auto&) { return false; });
@@ -230,7 +229,7 @@ Events parse(const simdjson::padded_string& text, const std::string& path) {
     throw Error(path, broken_json({text.data(), text.size()}, simdjson::error_message(error)),
                 "Copy the trace again, or record it again.");
   simdjson::dom::array events;
-  // The list of events alone is a trace as well, by the format's description.
+  // By the format's specification, a bare list of events is also a trace.
   if (root.get(events) != simdjson::SUCCESS && root.at_key("traceEvents").get(events))
     throw Error(path, "has no list 'traceEvents'.", advice);
   Reader reader;

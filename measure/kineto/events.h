@@ -1,5 +1,5 @@
-// The events of a trace file as records, before anything is tied to anything. The names of their
-// categories and arguments differ between versions of PyTorch; from here on they are one.
+// The events of a trace file as records, not yet linked. Unifies the names of categories and
+// arguments, which differ between PyTorch versions.
 #pragma once
 
 #include <cstdint>
@@ -23,11 +23,11 @@ struct HostCall {
 struct Events {
   std::string device_name;
   std::vector<Thread> threads;
-  std::vector<Operator> operators;  ///< As they stand in the file, untied.
-  /// By operator: what decides which of two ranges with the same times is the outer one.
+  std::vector<Operator> operators;  ///< In file order, not yet linked.
+  /// By operator: tie-break for the outer of two ranges with equal times.
   std::vector<std::int64_t> order;
   std::vector<HostCall> calls;
-  std::vector<Activity> activities;                        ///< As they stand in the file, untied.
+  std::vector<Activity> activities;                        ///< In file order, not yet linked.
   std::vector<std::optional<std::uint32_t>> correlations;  ///< By activity.
   std::int64_t unreadable = 0;  ///< Events of these kinds without a time.
 };

@@ -1,4 +1,4 @@
-// Reads a trace of torch.profiler and ties what the device did to the operators that asked for it.
+// Reads a trace of torch.profiler and links device activities to the operators that launched them.
 //
 // Public header.
 #pragma once
@@ -9,10 +9,10 @@
 
 namespace symprof::measure {
 
-/// Each activity goes to the call of CUDA with its correlation id, and to the innermost operator of
-/// that call's thread around it. The "External id" of a kernel is not asked: PyTorch 1.12 to 2.3
-/// wrote the correlation id there, which may be the number of another operator. Throws Error with
-/// the place where the file is broken.
+/// Each activity is linked to the CUDA call with its correlation id, and to the innermost operator
+/// around that call on its thread. A kernel's "External id" is not used: PyTorch 1.12 to 2.3 wrote
+/// the correlation id there, which may be the id of another operator. Throws Error with the place
+/// where the file is broken.
 Trace read_kineto(const std::string& path);
 /// The same for a text; `path` is for messages.
 Trace parse_kineto(const std::string& text, const std::string& path);

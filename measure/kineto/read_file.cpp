@@ -34,7 +34,7 @@ constexpr std::size_t most_bytes = std::size_t{4} << 30;
 
 }  // namespace
 
-// gzread gives the bytes of a file that is not packed as they are.
+// gzread passes through files that are not compressed.
 simdjson::padded_string read_file(const std::string& path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error))
@@ -59,7 +59,8 @@ simdjson::padded_string read_file(const std::string& path) {
   }
   int code = Z_OK;
   gzerror(file.get(), &code);
-  if (code != Z_OK) fail(path, file.get(), text.size());  // Cut: what there was came without error.
+  if (code != Z_OK)
+    fail(path, file.get(), text.size());  // Truncated: the data before the end was valid.
   return simdjson::padded_string(text);
 }
 

@@ -1,4 +1,4 @@
-// The bytes of a trace file, packed or not.
+// The bytes of a trace file, compressed or not.
 #pragma once
 
 #include <simdjson.h>
@@ -7,8 +7,8 @@
 
 namespace symprof::measure::kineto {
 
-/// The file as text, unpacked where it is a gzip file, whatever its name says. Throws Error that
-/// names the byte at which packed data ends or is damaged.
+/// The file as text, decompressed if it is gzip (regardless of its name). Throws Error that names
+/// the byte at which compressed data ends or is damaged.
 simdjson::padded_string read_file(const std::string& path);
 
 }  // namespace symprof::measure::kineto

@@ -26,13 +26,14 @@ std::vector<Operator> in_order(Events& events) {
   return sorted;
 }
 
-/// The open ranges of a thread while one goes along it. Ranges touch where times are whole
-/// microseconds: a range that ends with another one is inside.
+/// The stack of open ranges while walking a thread. With times in whole microseconds, a range that
+/// ends together with another is inside it.
 class Nest {
  public:
   explicit Nest(const std::vector<Operator>& operators) : operators_(operators) {}
 
-  /// The innermost range around one that ends at `end_ns` and begins with or after all before.
+  /// The innermost range around one that ends at `end_ns`; ranges must come in order of their
+  /// start.
   OperatorId around(std::int64_t end_ns) {
     while (!open_.empty() && at(open_.back()).end_ns < end_ns) open_.pop_back();
     return open_.empty() ? none : open_.back();
@@ -85,9 +86,9 @@ std::vector<OperatorId> operators_of(const std::vector<HostCall>& calls,
   return result;
 }
 
-/// Threads that autograd's engine has for itself: whatever runs there is backward, sums of
-/// gradients too, which have no frame before PyTorch 1.10. Where a number belongs to a forward
-/// pass, the profiler writes forward thread 0.
+/// Threads of autograd's engine: all operators there are backward, including gradient sums, which
+/// have no frame before PyTorch 1.10. For an operator of a forward pass, the profiler writes
+/// forward thread 0.
 std::vector<bool> backward_threads(const std::vector<Operator>& operators, std::size_t threads) {
   std::vector<bool> runs_nodes(threads), runs_forward(threads);
   for (const Operator& op : operators) {
@@ -104,8 +105,8 @@ bool is_optimizers(std::string_view name) {
   return name.starts_with("Optimizer.step") || name.starts_with("Optimizer.zero_grad");
 }
 
-/// Updates of many tensors, which a script may call without torch.optim. Inside of an operator
-/// they are that operator's: compiled code copies its inputs so.
+/// True for foreach updates, which a script may call without torch.optim. Inside an operator they
+/// belong to it: compiled code copies its inputs with them.
 bool updates_many_tensors(std::string_view name) {
   const std::size_t colons = name.rfind("::");
   const std::string_view own = colons == std::string_view::npos ? name : name.substr(colons + 2);
@@ -119,8 +120,8 @@ bool is_inside_operator(const std::vector<Operator>& operators, const Operator& 
   return false;
 }
 
-/// Of an operator whose surroundings have theirs. A step of an optimizer may call the model again
-/// (its closure), so backward comes first.
+/// The phase of an operator whose parents have theirs. An optimizer's step may call the model again
+/// (closure), so backward is checked first.
 Phase phase_of(const std::vector<Operator>& operators, const Operator& op,
                const std::vector<bool>& is_backward) {
   const Phase around =
@@ -140,8 +141,8 @@ void find_phases(std::vector<Operator>& operators, std::size_t threads) {
   for (Operator& op : operators) op.phase = phase_of(operators, op, is_backward);  // Parents first.
 }
 
-/// Calls by correlation id. Ids may come again when 32 bits are used up: then the call that began
-/// last before the activity is the one.
+/// Calls by correlation id. Ids repeat after 32 bits; then the last call before the activity is
+/// meant.
 class CallFinder {
  public:
   explicit CallFinder(const std::vector<HostCall>& calls) : calls_(calls) {

@@ -9,7 +9,7 @@
 namespace symprof::measure::nodes {
 namespace {
 
-/// Libraries and internals that stand before the name of what they implement.
+/// Prefixes of libraries and internals before the operator's name.
 constexpr std::string_view prefixes[] = {"_",     "cudnn_",  "native_", "mkldnn_",
                                          "thnn_", "miopen_", "slow_"};
 
@@ -35,13 +35,13 @@ bool share_one(const std::vector<std::string>& a, const std::vector<std::string>
 
 using Sizes = std::vector<std::int64_t>;
 
-/// The same tensor, or the same with another batch.
+/// True if the sizes are equal, except possibly the batch.
 bool is_like(const Sizes& a, const Sizes& b) {
   if (a.size() != b.size()) return false;
   return a == b || (a.size() > 1 && std::equal(a.begin() + 1, a.end(), b.begin() + 1));
 }
 
-/// Between 0 and 1: the part of the model's tensors that the run's operator was given.
+/// 0 to 1: the share of the model's tensors found in the run's operator.
 float likeness(const Step& node, const Step& op) {
   if (node.sizes.empty() || op.sizes.empty()) return 0.5F;
   int found = 0;
@@ -51,7 +51,7 @@ float likeness(const Step& node, const Step& op) {
   return static_cast<float>(found) / static_cast<float>(node.sizes.size());
 }
 
-/// 0: they cannot be the same. Names weigh more than shapes, as batch and sequence may differ.
+/// 0: no match. Names weigh more than shapes, because batch and sequence may differ.
 float score(const Step& node, const Step& op) {
   if (!share_one(node.family, op.family)) return 0;
   return 1 + 2 * likeness(node, op) + (node.name == op.name ? 1.0F : 0.0F);
@@ -67,7 +67,7 @@ std::string family_of(std::string_view op) {
   while (strip_prefix(name)) {
   }
   while (name.size() > 1 && name.ends_with('_')) name.remove_suffix(1);  // In place.
-  // Which kernel takes the attention is the device's choice.
+  // The device chooses the attention kernel.
   if (name.starts_with("scaled_dot_product") || name.find("_attention_forward") != name.npos)
     return "attention";
   // Old names of ATen's convolution.

@@ -13,7 +13,7 @@ namespace symprof::measure {
 namespace nodes {
 namespace {
 
-/// What stands for a node in the comparison with a run: its name, what it calls, its tensors.
+/// The model's nodes for comparison with a run: names, called operators and tensors.
 struct ModelSteps {
   std::vector<Step> steps;
   std::vector<NodeId> nodes;  ///< By step.
@@ -51,7 +51,7 @@ ModelSteps model_steps(const Recording& recording) {
   return model;
 }
 
-/// Ties the operators of one step of a trace to nodes.
+/// Links the operators of one step of a trace to nodes.
 class StepTier {
  public:
   StepTier(const Trace& trace, const ModelSteps& model) : trace_(trace), model_(model) {
@@ -61,13 +61,13 @@ class StepTier {
       const OperatorId around =
           op.parent == none ? none : outermost_[static_cast<std::size_t>(op.parent)];
       outermost_[i] = around != none ? around : is_call(op) ? static_cast<OperatorId>(i) : none;
-      // The operator that makes the node with a number is the last one that began with it.
+      // The producer of an autograd node is the last operator that began with its sequence number.
       if (op.sequence && op.forward_thread == 0 && op.phase == Phase::forward)
         makers_[*op.sequence] = latest(makers_, *op.sequence, static_cast<OperatorId>(i));
     }
   }
 
-  /// Compares what ran between the two times with the model.
+  /// Compares the operators of the step with the model.
   void take(const StepOfTrace& step) {
     std::vector<OperatorId> ops;
     for (std::size_t i = 0; i < trace_.operators.size(); ++i)
@@ -100,7 +100,7 @@ class StepTier {
   }
 
  private:
-  /// A call that a program makes: marks and frames without a namespace stand around those.
+  /// True for a call of the program; marks and frames without a namespace only enclose calls.
   static bool is_call(const Operator& op) {
     return op.kind == Operator::Kind::op && op.phase == Phase::forward &&
            op.name.find("::") != std::string::npos;
@@ -133,7 +133,7 @@ class StepTier {
     return run;
   }
 
-  /// A loss is the last that the forward pass does, in one call or several.
+  /// The loss is the end of the forward pass, one or several calls.
   void tie_loss(const std::vector<OperatorId>& ops, const std::vector<Step>& run,
                 const std::vector<std::int32_t>& found) {
     if (model_.loss_node == none || model_.loss.family.empty()) return;
@@ -158,7 +158,7 @@ class StepTier {
     return seeds_.contains(outermost_[static_cast<std::size_t>(op)]);
   }
 
-  /// Autograd's nodes with a number, by thread, as they began.
+  /// Autograd's nodes with a sequence number, by thread, in order of start.
   void find_frames(const StepOfTrace& step) {
     for (std::size_t i = 0; i < trace_.operators.size(); ++i) {
       const Operator& op = trace_.operators[i];
@@ -173,7 +173,7 @@ class StepTier {
     return found == nodes_.end() ? none : found->second;
   }
 
-  /// The innermost node of autograd around `op` that has a number.
+  /// The innermost autograd node around `op` with a sequence number.
   OperatorId frame_around(OperatorId op) const {
     for (; op != none; op = at(op).parent)
       if (at(op).is_autograd_node && at(op).sequence) return op;
@@ -185,7 +185,7 @@ class StepTier {
     return maker == makers_.end() ? none : node_of_outermost(maker->second);
   }
 
-  /// Of the node of autograd that ran last on the thread.
+  /// The node of the last autograd node on the thread.
   NodeId node_before(OperatorId op) const {
     const auto frames = frames_.find(at(op).thread);
     if (frames == frames_.end()) return none;
@@ -196,10 +196,10 @@ class StepTier {
 
   const Trace& trace_;
   const ModelSteps& model_;
-  std::vector<OperatorId> outermost_;  ///< By operator: the call of the program that it is part of.
+  std::vector<OperatorId> outermost_;  ///< By operator: the program's call that contains it.
   std::unordered_map<std::int64_t, OperatorId> makers_;  ///< By sequence number.
   std::unordered_map<OperatorId, NodeId> nodes_;         ///< By call of the program.
-  std::unordered_set<OperatorId> seeds_;                 ///< Calls that make a first gradient.
+  std::unordered_set<OperatorId> seeds_;  ///< Calls that create the initial gradient.
   std::map<std::int32_t, std::vector<OperatorId>> frames_;
 };
 
@@ -218,7 +218,7 @@ std::string reason(const Trace& trace, const Work& work) {
   return trace.operators.empty() ? "" : "its operator is no node of the model";
 }
 
-/// Sums of what found no node, by name and reason.
+/// Sums unattributed times by name and reason.
 class Loose {
  public:
   void add(const Trace& trace, const Work& work) {
@@ -251,7 +251,7 @@ void divide(Times& times, std::int64_t steps) {
   times.forward_ns /= steps, times.backward_ns /= steps, times.optimizer_ns /= steps;
 }
 
-/// Things that ran at once count once; the CPU's operators do not run at once.
+/// Concurrent work counts once; CPU operators are not concurrent.
 std::int64_t busy_ns_of(const std::vector<StepOfTrace>& steps, Measurement::Clock clock,
                         const Times& total) {
   if (clock == Measurement::Clock::host) return total.total_ns();

@@ -1,4 +1,4 @@
-// A trace's time, given to the nodes of a model.
+// Attributes a trace's time to the nodes of a model.
 //
 // Public header.
 #pragma once
@@ -8,11 +8,10 @@
 
 namespace symprof::measure {
 
-/// How long each node of `recording` took in `trace`, a recording of the same model's step.
-/// Operators of the forward pass are nodes by names, shapes and order; a node of autograd belongs
-/// to the operator that made it, by its sequence number; AccumulateGrad and sums of gradients
-/// belong to the node that ran last. Of several steps the mean is taken. Throws Error where nothing
-/// took time.
+/// The time of each node of `recording` in `trace`, a trace of the same model's step. Forward
+/// operators are matched to nodes by names, shapes and order; an autograd node belongs to the
+/// operator that created it, by its sequence number; AccumulateGrad and gradient sums belong to the
+/// last node. Times are means over the steps. Throws Error if nothing took time.
 Measurement on_nodes(const Recording& recording, const Trace& trace);
 
 }  // namespace symprof::measure

@@ -6,7 +6,7 @@
 namespace symprof::measure::nodes {
 namespace {
 
-/// On the CPU, the time of an operator that none of its own operators took.
+/// On the CPU: self times of operators.
 std::vector<Work> host_work(const Trace& trace) {
   std::vector<std::int64_t> own;
   own.reserve(trace.operators.size());
@@ -39,7 +39,7 @@ std::vector<Work> device_work(const Trace& trace) {
   return work;
 }
 
-/// When the host asked for it; what has no operator is placed by the device's clock.
+/// Host time of the launch; work without an operator uses the device's clock.
 std::int64_t asked_at(const Trace& trace, const Work& work) {
   if (work.op != none) return trace.operators[static_cast<std::size_t>(work.op)].begin_ns;
   return work.activity->begin_ns;
@@ -55,8 +55,8 @@ std::vector<StepOfTrace> steps_of(const Trace& trace) {
     steps.push_back({.begin_ns = step.begin_ns, .end_ns = step.end_ns, .work = {}});
   }
   if (steps.empty()) steps.push_back({.begin_ns = -forever, .end_ns = forever, .work = {}});
-  // What is asked for after a step's end and before the next one's begin belongs to neither, but
-  // the queue of the device runs on: a kernel without an operator counts until the next step.
+  // Work launched between two steps belongs to neither, but the device's queue lags: a kernel
+  // without an operator counts until the next step.
   for (const Work& work : trace.activities.empty() ? host_work(trace) : device_work(trace)) {
     const std::int64_t at = asked_at(trace, work);
     const auto after = std::ranges::upper_bound(steps, at, {}, &StepOfTrace::begin_ns);

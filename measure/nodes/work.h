@@ -1,4 +1,4 @@
-// What took time in a trace, and in which of its steps.
+// The work in a trace, by step.
 #pragma once
 
 #include <vector>
@@ -18,12 +18,11 @@ struct Work {
 
 struct StepOfTrace {
   std::int64_t begin_ns = 0, end_ns = 0;  ///< On the host.
-  std::vector<Work> work;                 ///< What was asked for between the two.
+  std::vector<Work> work;                 ///< Work launched between the two.
 };
 
-/// The profiler's steps, or one step of everything where there are none. Work outside of all steps
-/// is in none. In a trace without a device, work is the time of operators, each without what it
-/// called.
+/// The profiler's steps, or one step with everything if there are none. Work outside of all steps
+/// is dropped. In a trace without a device, work is the self time of operators.
 std::vector<StepOfTrace> steps_of(const Trace& trace);
 
 }  // namespace symprof::measure::nodes

@@ -16,7 +16,7 @@ std::int64_t now_ns() {
       .count();
 }
 
-/// While it lives, operators that this one calls are not reported.
+/// Suppresses nested operators during its lifetime.
 struct CallClock::Open : at::ObserverContext {
   at::DisableRecordFunctionGuard without_inner;
   std::int64_t begin_ns = now_ns();

@@ -1,4 +1,4 @@
-// A clock of the host at each operator that a step calls.
+// Host timing of each operator that a step calls.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -13,14 +13,13 @@
 
 namespace symprof::measure::real {
 
-/// Nanoseconds of a clock that never goes back.
+/// Nanoseconds of a monotonic clock.
 std::int64_t now_ns();
 
-/// While it lives, the operators of this thread are timed, each with those that it calls. One at a
-/// time on a thread.
+/// Times the outermost operators of this thread during its lifetime. One per thread at a time.
 class CallClock {
  public:
-  /// `places` has to outlive it. `keeps_calls`: take_calls() is wanted.
+  /// `places` has to outlive it. `keeps_calls`: enables take_calls().
   CallClock(CallPlaces& places, std::size_t nodes, bool keeps_calls);
   ~CallClock();
   CallClock(const CallClock&) = delete;
@@ -28,7 +27,7 @@ class CallClock {
 
   /// The times since the last call of this, by NodeId.
   std::vector<Times> take();
-  /// The operators since the last call of this, as they began; begin and end by now_ns().
+  /// The operators since the last call, in order of start; times by now_ns().
   std::vector<TimelineCall> take_calls();
 
  private:

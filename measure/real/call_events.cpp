@@ -7,7 +7,7 @@
 
 namespace symprof::measure::real {
 
-/// While it lives, operators that this one calls on its thread are not reported.
+/// Suppresses nested operators on its thread during its lifetime.
 struct CallEvents::Open : at::ObserverContext {
   Open(CallPlaces::Place where, c10::Event event) : place(where), begin(std::move(event)) {}
   at::DisableRecordFunctionGuard without_inner;

@@ -1,4 +1,4 @@
-// CUDA events around each operator that a program calls, where kernels cannot be recorded.
+// CUDA events around each operator of a program, used if kernels cannot be recorded.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -15,9 +15,9 @@
 
 namespace symprof::measure::real {
 
-/// While it lives, the outermost operators of all threads have an event before and behind them on
-/// the current stream. An operator's time is that between the two: what the device waits for the
-/// host in between is in it. One at a time in a process.
+/// During its lifetime, the outermost operators of all threads are enclosed by two events on the
+/// current stream. An operator's time is that between the two, including waits of the device for
+/// the host. One per process at a time.
 class CallEvents {
  public:
   /// `places` has to outlive it.
@@ -26,7 +26,7 @@ class CallEvents {
   CallEvents(const CallEvents&) = delete;
   CallEvents& operator=(const CallEvents&) = delete;
 
-  /// The times since the last call of this, by NodeId. The device has to be idle.
+  /// The times since the last call, by NodeId. The device must be idle.
   std::vector<Times> take();
 
  private:

@@ -4,7 +4,7 @@
 
 namespace symprof::measure::real {
 
-/// While it lives, operators that this one calls on its thread are not reported.
+/// Suppresses nested operators on its thread during its lifetime.
 struct CallIds::Open : at::ObserverContext {
   explicit Open(std::uint64_t number) : id(number) {}
   at::DisableRecordFunctionGuard without_inner;
@@ -13,7 +13,7 @@ struct CallIds::Open : at::ObserverContext {
 
 std::atomic<CallIds*> CallIds::current_ = nullptr;
 
-// Autograd's engine runs backward on a thread of its own.
+// Autograd's engine runs backward on its own thread.
 CallIds::CallIds(CallPlaces& places, cupti::Client& client, bool keeps_times)
     : places_(places),
       client_(client),

@@ -1,4 +1,4 @@
-// A number for each operator that a step calls, on CUPTI's stack while it runs.
+// Pushes an external id on CUPTI's stack for each operator of a step.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -15,19 +15,18 @@
 
 namespace symprof::measure::real {
 
-/// While it lives, whatever operators of any thread ask of CUDA carries the number of the outermost
-/// one: those that it calls are not looked at, which would make the host slower. One at a time in a
-/// process: the process is the step's.
+/// During its lifetime, CUDA work of all threads carries the id of the outermost operator; nested
+/// operators are ignored, which saves host time. One per process at a time.
 class CallIds {
  public:
-  /// `places` and `client` have to outlive it. `keeps_times`: the times of calls are wanted, which
-  /// costs the host two looks at the clock for each.
+  /// `places` and `client` have to outlive it. `keeps_times`: record call times, at the cost of two
+  /// clock reads per call.
   CallIds(CallPlaces& places, cupti::Client& client, bool keeps_times);
   ~CallIds();
   CallIds(const CallIds&) = delete;
   CallIds& operator=(const CallIds&) = delete;
 
-  /// The operators since the last call of this, and the number of the first.
+  /// The operators since the last call, and the id of the first.
   struct Calls {
     std::vector<cupti::Call> calls;
     std::uint64_t first_id = 0;

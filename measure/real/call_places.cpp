@@ -20,8 +20,8 @@ void CallPlaces::enter(Phase phase, NodeId node) {
   node_ = node;
 }
 
-// Autograd counts on each thread. A mark has to come after those of other threads, so that a number
-// says which of them it lies behind.
+// Autograd has a sequence counter per thread. Advances this thread's counter beyond the previous
+// marks, so that a sequence number identifies its mark.
 void CallPlaces::mark_sequence(NodeId node) {
   while (!marks_.empty() && meta::next_sequence_number() < marks_.back().sequence)
     at::sequence_number::get_and_increment();
@@ -43,7 +43,8 @@ CallPlaces::Place CallPlaces::now() {
   return {phase_, phase_ == Phase::backward ? backward_node() : node_};
 }
 
-// As in a profile (shape/step/recorder.cpp): what has no number belongs to the node that ran last.
+// As in a profile (shape/step/recorder.cpp): operators without a sequence number belong to the last
+// node.
 NodeId CallPlaces::backward_node() {
   const auto running = meta::current_backward_node();
   if (!running) return node_;

@@ -1,4 +1,4 @@
-// Which node and which pass an operator belongs to that LibTorch dispatches now.
+// The node and pass of the currently dispatched operator.
 #pragma once
 
 #include <ATen/record_function.h>
@@ -10,12 +10,12 @@
 
 namespace symprof::measure::real {
 
-/// Whether it is an operator of the dispatcher, and not a range that autograd's engine puts around
-/// the operators of one of its nodes.
+/// True for an operator of the dispatcher, false for a range of autograd's engine around a node's
+/// operators.
 bool is_operator(const at::RecordFunction& function);
 
-/// Told by the step what comes, asked at each operator. Backward may run on a thread of autograd's
-/// engine, while the thread of the step waits for it.
+/// Updated by the step, queried at each operator. Backward may run on autograd's thread while the
+/// step's thread waits.
 class CallPlaces {
  public:
   struct Place {
@@ -23,18 +23,18 @@ class CallPlaces {
     NodeId node = none;
   };
 
-  /// What follows belongs to `phase` and, outside of backward, to `node`.
+  /// Following operators belong to `phase` and, outside of backward, to `node`.
   void enter(Phase phase, NodeId node);
-  /// Autograd's nodes that are made from now on are `node`'s.
+  /// Autograd nodes created from now on belong to `node`.
   void mark_sequence(NodeId node);
-  /// While a checkpoint runs its forward again inside of backward: all of it belongs to `node`, and
-  /// so do the autograd nodes that it makes.
+  /// Starts a checkpoint's recompute inside backward: its operators, and the autograd nodes they
+  /// create, belong to `node`.
   void begin_recompute(NodeId node);
   void end_recompute();
-  /// Autograd's nodes of the step are gone.
+  /// Forgets the step's autograd nodes.
   void forget_marks() { marks_.clear(); }
 
-  /// Of an operator that begins on this thread.
+  /// The place of an operator that begins on this thread.
   Place now();
   NodeId node() const { return node_; }
 

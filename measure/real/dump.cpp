@@ -15,7 +15,7 @@ namespace {
 
 namespace dump = trace::dump;
 
-/// Dense, on the CPU, and of a dtype that ONNX has, where one holds the same numbers.
+/// A dense CPU copy, in a dtype of ONNX that represents the same values, if there is one.
 at::Tensor as_plain(const at::Tensor& tensor) {
   at::Tensor plain = tensor.detach();
   if (plain.layout() != at::kStrided) plain = plain.to_dense();

@@ -1,8 +1,7 @@
-// What calls of a C++ program's modules are given and what they answer, kept for a dump:
+// Records inputs and outputs of a C++ program's module calls in a dump:
 //
-//   Dump dump;
-//   at::Tensor y = dump.call("decoder.norm_1", decoder->norm_1, x);
-//   dump.save("decoder.onnx");
+// Dump dump; at::Tensor y = dump.call("decoder.norm_1", decoder->norm_1, x);
+// dump.save("decoder.onnx");
 //
 // Public header.
 #pragma once
@@ -28,15 +27,14 @@ class Dump {
  public:
   using Value = trace::dump::Value;
 
-  /// Inputs, outputs or weights of one call that take more bytes are left out, and noted.
+  /// Inputs, outputs or weights of one call beyond `limit_bytes` are omitted, and noted.
   explicit Dump(std::int64_t limit_bytes = std::int64_t{1} << 27) : limit_bytes_(limit_bytes) {}
 
-  /// Calls a module, a holder of one, a pointer to one (its `forward`) or any function with the
-  /// arguments, keeps copies of these as they are before and of the answer, and returns the answer.
-  /// Arguments and answers: tensors, numbers, truth values, text, and what std's optional, vector,
-  /// tuple, pair and map make of them. A tensor that is not defined is None. Calls of one name
-  /// count. Throws what the call throws: its inputs are kept then. Throws Error for a tensor
-  /// without data.
+  /// Calls a module, a module holder, a pointer to one (its `forward`) or any function with the
+  /// arguments, keeps copies of the arguments (before the call) and of the result, and returns the
+  /// result. Arguments and results: tensors, numbers, bools, strings, and std::optional, vector,
+  /// tuple, pair and map of these. An undefined tensor is None. Calls of one name are numbered.
+  /// Throws what the call throws (its inputs are kept). Throws Error for a tensor without data.
   template <class Callable, class... Arguments>
   decltype(auto) call(const std::string& name, Callable&& callable, Arguments&&... arguments) {
     const std::int64_t iteration = begin(name, {value_of(arguments)...});
@@ -69,7 +67,7 @@ class Dump {
     add_weights(name, std::move(weights));
   }
 
-  /// Keeps anything else beside the calls. A second value of one name is called "name_1".
+  /// Keeps any other value. A second value of one name is called "name_1".
   template <class T>
   void keep(const std::string& name, const T& value) {
     add_other(name, value_of(value));
@@ -77,8 +75,8 @@ class Dump {
 
   const trace::dump::Dump& contents() const { return dump_; }
 
-  /// Writes the file, and DUMP.onnx.data beside it where it has 2 GiB and more; complete or not at
-  /// all. Throws Error where that is not possible, and for a dtype that ONNX does not have.
+  /// Writes the file atomically, with DUMP.onnx.data beside it from 2 GiB on. Throws Error if that
+  /// fails, and for a dtype that ONNX does not have.
   void save(const std::string& path) const;
 
  private:

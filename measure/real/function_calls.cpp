@@ -7,7 +7,7 @@ namespace {
 
 using profile::Function;
 
-/// Of one operand; empty for the others.
+/// Unary functions; empty for others.
 KernelCall unary_call(Function function, const at::Tensor& a) {
   switch (function) {
     case Function::sqrt:

@@ -16,8 +16,8 @@ namespace {
 constexpr int kernels = 200, replays = 10;
 constexpr int relaxed_capture = 2;  // cudaStreamCaptureModeRelaxed
 
-/// CUDA's runtime as LibTorch loaded it. LibTorch's own graphs are in its CUDA library alone, which
-/// nothing is linked with.
+/// CUDA's runtime as loaded by LibTorch. LibTorch's graph API is only in its CUDA library, which is
+/// not linked.
 LoadedLibrary cuda_runtime() {
   for (const char* name : std::array{"libcudart.so.13", "libcudart.so.12"})
     if (const LoadedLibrary runtime(name, RTLD_NOW | RTLD_NOLOAD); runtime.is_there())
@@ -31,10 +31,10 @@ c10::Event recorded(const c10::Stream& stream) {
   return event;
 }
 
-/// `replay` asks for `kernels` kernels, and says whether it could.
+/// `replay` launches `kernels` kernels; false on failure.
 template <class Replay>
 std::optional<double> us_of_kernel(const c10::Stream& stream, const Replay& replay) {
-  if (!replay()) return std::nullopt;  // The first one is prepared when it is asked for.
+  if (!replay()) return std::nullopt;  // The first replay includes preparation.
   wait_for(stream.device());
   const c10::Event begin = recorded(stream);
   for (int i = 0; i < replays; ++i)
@@ -54,7 +54,7 @@ std::optional<double> graph_launch_us(c10::Device device) try {
   const c10::StreamGuard on_it(stream);
   const at::NoGradGuard no_grad;
   at::Tensor number = at::zeros({1}, at::TensorOptions().device(device));
-  number.add_(1);  // Whose code is loaded now.
+  number.add_(1);  // Loads the kernel's code.
   wait_for(device);
   void* const handle = guard.getStreamNativeHandle(stream);
   void *graph = nullptr, *ready = nullptr;

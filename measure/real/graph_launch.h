@@ -1,4 +1,4 @@
-// What a kernel in a CUDA graph costs a GPU.
+// Device time of a kernel launch in a CUDA graph.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -7,9 +7,8 @@
 
 namespace symprof::measure::real {
 
-/// Microseconds of the device for each of many kernels that do nothing, in a graph on a stream of
-/// its own. Empty where the device has no graphs. Nothing should be recorded meanwhile:
-/// records keep the nodes of a graph apart.
+/// Device microseconds per empty kernel in a graph on its own stream. Empty if the device has no
+/// graphs. Nothing should be recorded meanwhile: recording separates the nodes of a graph.
 std::optional<double> graph_launch_us(c10::Device device);
 
 }  // namespace symprof::measure::real

@@ -35,7 +35,7 @@ struct Operands {
     const auto options = at::TensorOptions().dtype(at::kFloat).device(device);
     const std::int64_t count = c10::multiply_integers(sizes);
     if (count <= drawn_numbers || !device.is_cpu()) return at::randn(sizes, options).to(type);
-    // A CPU draws numbers more slowly than most kernels take to read them: a few, again and again.
+    // On a CPU, drawing numbers is slower than most kernels: a few numbers are repeated.
     const at::Tensor some = at::randn({drawn_numbers}, options);
     const std::int64_t times = (count + drawn_numbers - 1) / drawn_numbers;
     return some.repeat({times}).narrow(0, 0, count).view(sizes).to(type);
@@ -50,10 +50,9 @@ struct Operands {
 
 std::int64_t at_least_one(std::int64_t size) { return std::max<std::int64_t>(size, 1); }
 
-/// Sums of residuals, gates, scales, and the simplest activation with its gradient: what the
-/// element-wise time of networks is made of, beside functions that take longer to compute. On a GPU
-/// one of those is among them. What moves numbers one by one is known by rules of its own
-/// (profile/cost/time/launches.h).
+/// Residual sums, gates, scales, and the simplest activation with its gradient: the typical
+/// memory-bound element-wise kernels of networks. On a GPU also one compute-bound function. Kernels
+/// without vector loads have their own rules (profile/cost/time/launches.h).
 KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
   constexpr std::uint32_t kinds = 5;
   const auto numbers = [&](std::int64_t tensors) {
@@ -78,9 +77,8 @@ KernelCall elementwise_call(std::int64_t bytes, const Operands& make) {
   }
 }
 
-/// Heads that change places with their positions. One position alone is in order already. A GPU's
-/// class is that of copies whose numbers lie together along different dimensions: of rows that
-/// become columns.
+/// Swaps heads and positions. A single position needs no copy. On a GPU the class is for
+/// transposing copies: rows become columns.
 KernelCall copy_call(std::int64_t bytes, const Operands& make) {
   constexpr std::int64_t columns = 512;
   const std::int64_t rows = bytes / (2 * fp32_bytes * columns);
@@ -92,8 +90,7 @@ KernelCall copy_call(std::int64_t bytes, const Operands& make) {
   return [a = make.of({positions, heads, head_dim})] { return a.transpose(0, 1).contiguous(); };
 }
 
-/// Windows of three with every second result, and its place: of each number 4 bytes and a fourth of
-/// 4 + 8.
+/// Max pooling, window 3, stride 2, with indices: per element 4 bytes and a fourth of 4 + 8.
 KernelCall pooling_call(std::int64_t bytes, const Operands& make) {
   constexpr std::int64_t channels = 64, bytes_of_number = 7;
   const double positions = static_cast<double>(bytes) / (bytes_of_number * channels);
@@ -112,12 +109,12 @@ KernelCall gather_call(std::int64_t bytes, const Operands& make) {
 }
 
 KernelCall sort_call(std::int64_t bytes, const Operands& make) {
-  constexpr std::int64_t bytes_of_number = 8 * (4 + 4 + 8);  // Eight passes over keys and places.
+  constexpr std::int64_t bytes_of_number = 8 * (4 + 4 + 8);  // Eight passes over keys and indices.
   return
       [a = make.of({at_least_one(bytes / bytes_of_number)})] { return std::get<0>(at::sort(a)); };
 }
 
-/// A sum in place over a list, as optimizers call them one after the other.
+/// An in-place foreach sum, as in optimizers.
 KernelCall optimizer_call(std::int64_t bytes, const Operands& make) {
   constexpr std::int64_t tensors = 16;
   const std::int64_t numbers = at_least_one(bytes / (3 * fp32_bytes * tensors));
@@ -130,13 +127,13 @@ KernelCall optimizer_call(std::int64_t bytes, const Operands& make) {
   };
 }
 
-/// Of each number 4 bytes that are read, 4 that are written, and a mask of 1.
+/// Per element: 4 bytes read, 4 written, and a mask byte.
 KernelCall random_call(std::int64_t bytes, const Operands& make) {
   return [a = make.of({at_least_one(bytes / 9)})] { return at::dropout(a, 0.1, true); };
 }
 
-/// To the device and back in turns. Memory of the host that CUDA knows, as the device fetches it
-/// itself.
+/// Alternates host-to-device and device-to-host copies, with pinned memory, which the device
+/// accesses directly.
 KernelCall transfer_call(std::int64_t bytes, const Operands& make) {
   const std::int64_t count = at_least_one(bytes / fp32_bytes);
   const at::Tensor there = make.of({count});
@@ -168,7 +165,7 @@ KernelCall stream_call(TimeClass time_class, std::int64_t bytes, const Operands&
   }
 }
 
-/// In training. A row of the backward pass has two tensors' numbers of a channel.
+/// Batch norm in training. A backward row has a channel's elements of two tensors.
 KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Operands& make) {
   constexpr std::int64_t forward_bytes = 12;
   const std::int64_t channels = work.rows;
@@ -178,7 +175,7 @@ KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Oper
   const std::int64_t length = is_forward ? work.length : work.length / 2;
   const std::int64_t images = std::clamp<std::int64_t>(length / 512, 1, 16);
   const at::Tensor a = make.of({images, channels, at_least_one(length / images)});
-  const Operands make_own{make.device};  // In fp32 under autocast, too.
+  const Operands make_own{make.device};  // fp32 under autocast too.
   const at::Tensor weight = make_own.ones({channels}), bias = make_own.of({channels});
   const at::Tensor mean = make_own.of({channels}), variance = make_own.ones({channels});
   constexpr double momentum = 0.1, epsilon = 1e-5;
@@ -207,7 +204,7 @@ KernelCall batch_norm_call(TimeClass time_class, const RowWork& work, const Oper
   };
 }
 
-/// Backward on a GPU is that of the input alone (passes_of in profile/time/candidates.cpp).
+/// Backward on a GPU computes only the input gradient (passes_of in profile/time/candidates.cpp).
 KernelCall layer_norm_call(const RowWork& work, const Operands& make) {
   const std::int64_t forward_bytes =
       2 * work.rows * work.length * static_cast<std::int64_t>(c10::elementSize(make.type));
@@ -248,8 +245,8 @@ KernelCall row_call(const Kernel& kernel, const RowWork& work, const Operands& m
   }
 }
 
-/// Of a layer: forward with its weight in rows and a bias, or the gradient of its input or of its
-/// weight; on a CPU, which takes as long for each, forward. Those of attention are in a batch.
+/// A layer's product: forward (row-major weight, bias), input gradient or weight gradient; on a
+/// CPU, where these take equally long, forward. Batched products are those of attention.
 KernelCall product_call(const ProductWork& work, const Operands& make) {
   if (work.batch > 1)
     return [a = make.of({work.batch, work.m, work.k}), b = make.of({work.batch, work.k, work.n})] {
@@ -272,7 +269,8 @@ KernelCall product_call(const ProductWork& work, const Operands& make) {
   }
 }
 
-/// The operator that PyTorch takes on its own for fp32 and on a CPU, the class' own for the others.
+/// The operator that PyTorch selects, for fp32 and on a CPU; for other classes, the class'
+/// operator.
 at::Tensor attend(TimeClass time_class, const at::Tensor& q, const at::Tensor& k,
                   const at::Tensor& v, bool causal) {
   if (time_class == TimeClass::attention_flash)
@@ -330,7 +328,7 @@ KernelCall convolution_call(const ConvolutionWork& work, const Operands& make) {
   };
 }
 
-/// A GPU's element-wise kernels come in both widths, as their sizes draw.
+/// A GPU's element-wise kernels use both widths, chosen pseudorandomly by size.
 at::ScalarType type_of(const Kernel& kernel, c10::Device device) {
   constexpr std::uint32_t half = 1 << 6;
   const bool is_drawn = kernel.time_class == TimeClass::elementwise && !device.is_cpu() &&

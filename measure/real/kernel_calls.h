@@ -1,4 +1,4 @@
-// The operator whose kernel has a given work, with tensors to call it on.
+// Operator calls whose kernels have a given work.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,12 +9,12 @@
 
 namespace symprof::measure::real {
 
-/// Calls the operator once; its result.
+/// Calls the operator once and returns its result.
 using KernelCall = std::function<at::Tensor()>;
 
-/// What has the work that the rules of times (profile/cost/time) see in a call of it. Where a class
-/// has several operators, the size decides which, so that all have their share. Empty: nothing on
-/// this device has such work.
+/// A call with this work according to the time rules (profile/cost/time). If a class has several
+/// operators, the size selects one, so that all are covered. Empty: no operator on this device has
+/// such work.
 KernelCall kernel_call(const profile::Kernel& kernel, c10::Device device);
 
 }  // namespace symprof::measure::real

@@ -12,7 +12,7 @@
 namespace symprof::measure::real {
 namespace {
 
-/// The table and its indices, of operators that look up rows.
+/// Look-up operators, with the positions of table and indices.
 struct LookUp {
   const char* op;
   std::size_t table, indices;
@@ -22,7 +22,7 @@ constexpr LookUp look_ups[] = {{"aten::embedding", 0, 1},
                                {"aten::index_select", 0, 2},
                                {"onnx::Gather", 0, 1}};
 
-/// Operators whose result has the numbers of their first operand.
+/// Operators whose result has the values of their first operand.
 constexpr const char* keeps_numbers[] = {
     "aten::to",      "aten::_to_copy",   "aten::view",      "aten::reshape",   "aten::slice",
     "aten::select",  "aten::expand",     "aten::unsqueeze", "aten::squeeze",   "aten::clone",
@@ -31,7 +31,7 @@ constexpr const char* keeps_numbers[] = {
 
 constexpr std::int64_t usual_bound = 2;
 
-/// Of `table` in a dimension; the usual bound where it is not known.
+/// The size of a dimension of `table`; the usual bound if unknown.
 std::int64_t size_of(const Graph& graph, ValueId table, std::size_t dimension) {
   if (table == no_value) return usual_bound;
   const Value& value = graph.values[static_cast<std::size_t>(table)];
@@ -39,13 +39,13 @@ std::int64_t size_of(const Graph& graph, ValueId table, std::size_t dimension) {
                                                             : usual_bound;
 }
 
-/// Operators with an index for each dimension of their first operand, some of them None.
+/// Operators with an index or None for each dimension of their first operand.
 bool is_by_dimensions(const Node& node) {
   return node.op == "aten::index" || node.op.starts_with("aten::index_put") ||
          node.op == "aten::_index_put_impl_";
 }
 
-/// Calls `found` with each index of such an operator and the size that it is below.
+/// Calls `found` with each index of such an operator and its upper bound.
 template <typename Found>
 void for_each_index(const Graph& graph, const Node& node, const Found& found) {
   if (!is_by_dimensions(node) || node.arguments.size() < 2) return;
@@ -58,13 +58,13 @@ void for_each_index(const Graph& graph, const Node& node, const Found& found) {
 }  // namespace
 
 std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
-  std::vector<std::int64_t> bounds(graph.values.size(), 0);  // 0: no table reads the value.
+  std::vector<std::int64_t> bounds(graph.values.size(), 0);  // 0: not used as an index.
   const auto lower = [&](ValueId id, std::int64_t bound) {
     if (id == no_value || bound <= 0) return;
     std::int64_t& known = bounds[static_cast<std::size_t>(id)];
     known = known == 0 ? bound : std::min(known, bound);
   };
-  for (std::size_t i = graph.nodes.size(); i > 0; --i) {  // From readers to makers.
+  for (std::size_t i = graph.nodes.size(); i > 0; --i) {  // From consumers to producers.
     const Node& node = graph.nodes[i - 1];
     for (const LookUp& look_up : look_ups)
       if (node.op == look_up.op)
@@ -82,8 +82,8 @@ std::vector<std::int64_t> bounds_of_inputs(const Graph& graph) {
 
 namespace {
 
-/// Numbers below `bound` in turn: tables of a model's own indices, such as positions, read each row
-/// about as often. All at 0 would add all gradients to one row.
+/// Cycles through numbers below `bound`: index buffers of a model, such as positions, use each row
+/// about equally. All zeros would add all gradients to one row.
 at::Tensor spread(const at::Tensor& like, std::int64_t bound) {
   return at::arange(like.numel(), like.options().dtype(at::kLong))
       .remainder(bound)
@@ -99,12 +99,12 @@ at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10:
   at::Tensor tensor = at::empty_strided(
       spec.sizes, spec.strides, at::TensorOptions(meta::scalar_type(spec.dtype)).device(device));
   if (!tensor.is_floating_point() && !tensor.is_complex()) {
-    // A mask that hides nothing; an index into some table.
+    // Masks are all true; integers index some table.
     if (tensor.scalar_type() == at::kBool) return tensor.fill_(true);
     if (value.kind == ValueKind::input) return tensor.random_(0, bound);
     return tensor.copy_(spread(tensor, bound));
   }
-  // Buffers are variances and tables: above 0.
+  // Buffers such as variances must be positive.
   if (value.kind != ValueKind::parameter && value.kind != ValueKind::input)
     return tensor.uniform_(0.5, 1.5);
   if (value.kind == ValueKind::input) return tensor.normal_(0, 1);

@@ -1,4 +1,4 @@
-// What a graph has before its nodes run, as real tensors.
+// Inputs, weights and constants of a graph as real tensors.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,16 +10,15 @@
 
 namespace symprof::measure::real {
 
-/// By ValueId: the numbers that an input of whole numbers may have lie below it. An index into a
-/// table is below the table's length; 2 where nothing says how large numbers may be.
+/// By ValueId: exclusive upper bound of an integer input. For an index into a table, the table's
+/// length; 2 if unknown.
 std::vector<std::int64_t> bounds_of_inputs(const Graph& graph);
 
-/// A tensor of `spec` for the value: its data where the file has it, else random numbers that keep
-/// a deep model's activations in range, on `device`. Throws Error where the graph does not say the
-/// shape.
+/// A tensor for the value on `device`: its data if the file has it, else random numbers that keep a
+/// deep model's activations in range. Throws Error if the graph lacks the shape.
 at::Tensor leaf(const Graph& graph, const Value& value, std::int64_t bound, c10::Device device);
 
-/// Fills a parameter with the random numbers that leaf() gives it.
+/// Fills a parameter with random numbers as leaf() does.
 void draw(const at::Tensor& parameter);
 
 }  // namespace symprof::measure::real

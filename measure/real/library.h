@@ -1,5 +1,5 @@
-// How a program without LibTorch reaches what runs on real tensors: one C symbol, looked up with
-// dlsym, as that of shape/library.h.
+// Access to real-tensor execution for a program without LibTorch: one C symbol, looked up with
+// dlsym, as in shape/library.h.
 //
 // Public header.
 #pragma once
@@ -19,24 +19,24 @@ namespace symprof::measure {
 
 /// Values of inputs and weights, by name.
 using LeafValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
-/// By output: its tensors, one but for sequences and empty optionals.
+/// By output: its tensors (one, except for sequences and empty optionals).
 using OutputValues = std::vector<std::vector<std::shared_ptr<const ConstantTensor>>>;
 
-/// Told of the values of one result, as in OutputValues, right after its node has run.
+/// Receives the values of one result, as in OutputValues, right after its node has run.
 using ResultSink =
     std::function<void(ValueId result, const std::vector<std::shared_ptr<const ConstantTensor>>&)>;
 
 struct Library {
   /// Runs a prepared graph on a device and times it. Throws Error that names the node.
   Run (*run_on_device)(const Graph& graph, const StepOptions& step, const RunOptions& options);
-  /// Runs single kernels on a device ("cpu", "cuda:0"). Throws Error (not_available) where there is
-  /// no such device.
+  /// Runs single kernels on a device ("cpu", "cuda:0"). Throws Error (not_available) if there is no
+  /// such device.
   std::unique_ptr<KernelRunner> (*time_kernels)(const std::string& device);
   /// The values of a graph's outputs on the CPU (values.h).
   OutputValues (*values_of)(const Graph& graph, const LeafValues& leaves);
   /// The values of every result, node by node (values.h).
   void (*stream_values)(const Graph& graph, const LeafValues& leaves, const ResultSink& sink);
-  /// By ValueId: whole numbers that an input may have lie below it (leaves.h).
+  /// By ValueId: exclusive upper bound of an integer input (leaves.h).
   std::vector<std::int64_t> (*bounds_of_inputs)(const Graph& graph);
 };
 

@@ -23,7 +23,7 @@
 namespace symprof::measure::real {
 namespace {
 
-/// torch.autocast(device, dtype), for as long as it lives.
+/// torch.autocast(device, dtype) during its lifetime.
 class Autocast {
  public:
   Autocast(c10::DeviceType device, std::optional<DType> dtype)
@@ -51,7 +51,7 @@ class Autocast {
   at::ScalarType dtype_before_;
 };
 
-/// Says whose turn it is.
+/// Tells CallPlaces the current node.
 class PlacedNodes final : public shape::NodeObserver {
  public:
   PlacedNodes(CallPlaces& places, const std::vector<NodeId>& node_of)
@@ -68,7 +68,7 @@ class PlacedNodes final : public shape::NodeObserver {
   const std::vector<NodeId>& node_of_;
 };
 
-/// While it lives, a checkpoint's forward runs again.
+/// Marks a checkpoint's recompute during its lifetime.
 class Again {
  public:
   Again(CallPlaces& places, NodeId node) : places_(places) { places_.begin_recompute(node); }
@@ -108,7 +108,7 @@ RealStep::RealStep(const Graph& graph, const StepOptions& options, c10::Device d
   make_leaves();
   interpreter_.compute_on_host(host_);
   if (trains() && options.master_weights) masters_.emplace(trained_);
-  // A scale of 1 overflows no gradient, for which an update would be left out.
+  // With a scale of 1 no gradient overflows, which would skip an update.
   if (trains() && options.grad_scaler) scaler_.emplace().set_scale(1);
   name_nodes();
 }
@@ -127,7 +127,7 @@ shape::Recompute RealStep::recompute() {
 
 void RealStep::make_leaves() {
   const std::vector<std::int64_t> bounds = bounds_of_inputs(graph_);
-  // A file may name inputs that its graph does not take.
+  // A file may have inputs that its graph does not use.
   const std::set<ValueId> inputs(graph_.inputs.begin(), graph_.inputs.end());
   for (std::size_t i = 0; i < graph_.values.size(); ++i) {
     const auto id = static_cast<ValueId>(i);
@@ -148,7 +148,8 @@ c10::IValue RealStep::make_leaf(ValueId id, std::int64_t bound) {
     if (const auto known = tied_.find(value.storage_key); known != tied_.end())
       return known->second;
   at::Tensor tensor = leaf(graph_, value, bound, device_);
-  // A module's parameters want gradients in evaluation too, and autocast keeps the casts of such.
+  // A module's parameters require gradients in evaluation too, and autocast caches casts of such
+  // tensors.
   const bool may_train =
       value.kind == ValueKind::parameter ||
       (trains() && value.kind == ValueKind::input && graph_.format == "exported");
@@ -173,8 +174,8 @@ void RealStep::name_nodes() {
   }
 }
 
-// Numbers that grow or vanish over the steps would change how long kernels take: what a GPU's power
-// and a CPU's floating-point unit make of them depends on their bits.
+// Values that explode or vanish over the steps would change kernel times: a GPU's power and a CPU's
+// denormals depend on them.
 void RealStep::prepare() {
   const at::NoGradGuard no_grad;
   places_.enter(Phase::forward, none);
@@ -199,7 +200,8 @@ RealStep::Duration RealStep::run() {
       if (trains())
         from = loss(outputs);
       else
-        last_outputs_ = std::move(outputs);  // A loop's `output = model(input)`, as in a profile.
+        last_outputs_ = std::move(outputs);  // Keeps outputs alive as a loop's `output =
+                                             // model(input)` does, as in a profile.
     }
     backward(from);
   }
@@ -241,7 +243,7 @@ void RealStep::backward(const shape::BackwardStart& from) {
   torch::autograd::backward(from.roots, from.gradients);
 }
 
-// States are made in a training loop's first step: they are no part of another one's time.
+// Optimizer states are allocated in the first step: excluded from the time of other steps.
 std::int64_t RealStep::update() {
   const at::NoGradGuard no_grad;
   places_.enter(Phase::optimizer, loss_node_ + 1);
@@ -264,8 +266,8 @@ std::int64_t RealStep::update() {
   return once;
 }
 
-// As StepRun::run_update (shape/step/step_run.cpp), but that a scaler's host looks at what it
-// found.
+// As StepRun::run_update (shape/step/step_run.cpp), except that the grad scaler reads its found_inf
+// on the host.
 void RealStep::run_update() {
   const shape::Tensors& gradients = optimizer_->gradients();
   if (options_.clip_grad_norm) {

@@ -1,4 +1,4 @@
-// One step of a graph on real tensors of a device, as often as one likes.
+// One step of a graph on real tensors of a device, repeatable.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -24,21 +24,21 @@ namespace symprof::measure::real {
 class RealStep {
  public:
   /// Makes weights and inputs on `device`. `graph` and `options` have to outlive it. Throws Error
-  /// for what a real step does not have.
+  /// for features that a real step does not support.
   RealStep(const Graph& graph, const StepOptions& options, c10::Device device);
 
-  /// Before each run(): drops gradients and draws weights anew.
+  /// Call before each run(): drops gradients and redraws weights.
   void prepare();
 
-  /// Nanoseconds, without what makes the optimizer's states.
+  /// Nanoseconds, without the allocation of optimizer states.
   struct Duration {
     std::int64_t ns = 0;       ///< Until the device is idle.
-    std::int64_t host_ns = 0;  ///< Until the host has asked for everything.
+    std::int64_t host_ns = 0;  ///< Until the host has issued everything.
   };
   /// Forward, loss, backward and update.
   Duration run();
 
-  /// Says which node runs, for as long as run() does.
+  /// The current node during run().
   CallPlaces& places() { return places_; }
 
   /// By NodeId of the recording of the same graph: its name and operator.
@@ -52,7 +52,7 @@ class RealStep {
   std::vector<at::Tensor> forward();
   shape::BackwardStart loss(const std::vector<at::Tensor>& outputs);
   void backward(const shape::BackwardStart& from);
-  /// Nanoseconds that it spent on what a later step has already.
+  /// Runs the update; returns the nanoseconds spent on allocating optimizer states.
   std::int64_t update();
   void run_update();
   shape::Recompute recompute();
@@ -72,7 +72,7 @@ class RealStep {
   std::vector<std::pair<std::string, std::string>> names_;
   std::vector<NodeId> node_of_;  ///< By node of the graph.
   NodeId loss_node_ = none;
-  std::vector<at::Tensor> last_outputs_;  ///< Of an inference, until the next one has its own.
+  std::vector<at::Tensor> last_outputs_;  ///< Of inference; kept until the next outputs exist.
 };
 
 }  // namespace symprof::measure::real

@@ -21,15 +21,15 @@
 namespace symprof::measure {
 namespace {
 
-/// Runs steps and says how far it is.
+/// Runs steps and reports progress.
 class Steps {
  public:
   Steps(real::RealStep& step, const RunOptions& options, const StepOptions& recipe)
       : step_(step), options_(options), recipe_(recipe) {}
 
-  /// Nothing of what comes before the step is in it.
+  /// Preparation, excluded from the step's time.
   void prepare() { step_.prepare(); }
-  /// Of a step that was prepared.
+  /// Microseconds of a prepared step.
   double run_prepared_us() {
     const real::RealStep::Duration duration = step_.run();
     const auto us = static_cast<double>(duration.ns) / 1e3;
@@ -42,7 +42,7 @@ class Steps {
     prepare();
     return run_prepared_us();
   }
-  /// Of the last step: until the host had asked for everything.
+  /// Host microseconds of the last step, until everything was issued.
   double host_us() const { return host_us_; }
 
  private:
@@ -53,7 +53,7 @@ class Steps {
   double host_us_ = 0;
 };
 
-/// What the steps with times for each node gave: medians, and the last of them call by call.
+/// Results of the steps with per-node times: medians, and the timeline of the last one.
 struct Recorded {
   DeviceRun run;  ///< Of a GPU.
   std::vector<Times> nodes;
@@ -81,7 +81,7 @@ Recorded timed_by_clock(real::RealStep& step, Steps& steps, const RunOptions& op
 Recorded recorded_by_cupti(real::RealStep& step, Steps& steps, const RunOptions& options) {
   cupti::Client client;
   real::CallIds ids(step.places(), client, options.keeps_timeline);
-  steps.run_us();  // CUPTI's first buffers, and what it loads when the first kernel comes.
+  steps.run_us();  // Warm-up: CUPTI's first buffers, and its lazy loading at the first kernel.
   std::vector<cupti::Step> recorded;
   std::vector<std::vector<Times>> times;
   std::vector<double> step_us;

@@ -23,19 +23,19 @@
 namespace symprof::measure::real {
 namespace {
 
-/// Results stay for a few calls, so that one is not written where the last was: a network keeps its
-/// activations. Those of a CPU stay until they are more than its caches hold.
+/// Results are kept for a few calls, so that they do not reuse memory: a network keeps its
+/// activations. On a CPU they are kept until they exceed its caches.
 constexpr std::size_t fewest_kept = 3, most_kept = 64;
 constexpr std::size_t kept_bytes = 128 << 20;
-/// Operands of a short call take turns, too: of a network's layers each has weights of its own, and
-/// what a layer reads was written some layers ago. Those of a long one are more than caches hold.
+/// Operands of a short call alternate too: each layer of a network has its own weights, and its
+/// input was written some layers ago. Operands of a long call exceed the caches.
 constexpr int operand_turns = 4;
 constexpr double short_us = 10'000;
-/// More than the largest kernel of a CPU, its operands and the results that are kept.
+/// More than the operands and kept results of a CPU's largest kernel.
 constexpr std::int64_t touched_bytes = std::int64_t{2} << 30;
-/// Of each kernel, unless it is so long that fewest_runs take longer.
+/// Total time per kernel, unless fewest_runs take longer.
 constexpr double wanted_us = 30'000;
-/// A kernel of the CPU that takes longer runs once.
+/// A longer CPU kernel runs once.
 constexpr double longest_us = 400'000;
 constexpr std::int64_t fewest_runs = 3, most_runs = 200, gpu_runs = 9;
 /// More than the L2 cache of any GPU.
@@ -49,12 +49,12 @@ double median_of(std::vector<double> values) {
 
 double us_since(std::int64_t begin_ns) { return static_cast<double>(now_ns() - begin_ns) / 1e3; }
 
-/// Calls one operator again and again, as a loop does that drops what is old.
+/// Calls one operator repeatedly, keeping the latest results.
 class Calls {
  public:
   explicit Calls(KernelCall call) : kept_(fewest_kept) { calls_.push_back(std::move(call)); }
 
-  /// The same on other operands, in turns.
+  /// Adds the same call on other operands, used in turn.
   void add(KernelCall call) { calls_.push_back(std::move(call)); }
 
   void one() {
@@ -62,12 +62,12 @@ class Calls {
     ++count_;
   }
 
-  /// Until each kept result has memory of its own, of as many as so many calls make. On a CPU.
+  /// Runs calls until each kept result has its own memory, at most `most_calls`. On a CPU.
   void warm_up(std::size_t most_calls) {
     const std::size_t bytes = kept_[0].defined() ? kept_[0].nbytes() : kept_bytes;
     const std::size_t most = std::clamp(most_calls, fewest_kept, most_kept);
     kept_.resize(std::clamp(kept_bytes / std::max<std::size_t>(bytes, 1), fewest_kept, most));
-    // A result is made before the oldest is dropped.
+    // A result is allocated before the oldest is dropped.
     for (std::size_t i = 0; i <= kept_.size(); ++i) one();
   }
 
@@ -77,7 +77,7 @@ class Calls {
   std::size_t count_ = 0;
 };
 
-/// `another` makes the same call with operands of its own.
+/// `another` makes the same call with other operands.
 double us_on_cpu(Calls& calls, const std::function<KernelCall()>& another) {
   std::int64_t begin = now_ns();
   calls.one();
@@ -97,9 +97,9 @@ double us_on_cpu(Calls& calls, const std::function<KernelCall()>& another) {
   return median_of(std::move(times));
 }
 
-/// What one call costs the host beyond its own time where autograd takes part, which notes each
-/// call and then calls its gradients: a chain of products of numbers, forward and backward. Each
-/// link is one call forward and two backward, whose sums into the leaf's gradient are one more.
+/// Host overhead per call with autograd, which records each call and then runs its gradients:
+/// measured on a chain of scalar products, forward and backward. Each link is one call forward and
+/// two backward, plus one for the sum into the leaf's gradient.
 double host_call_us(c10::Device device) {
   constexpr std::int64_t links = 200, calls_of_link = 4, repetitions = 5;
   const auto options = at::TensorOptions().device(device);
@@ -126,13 +126,13 @@ double host_call_us(c10::Device device) {
     at::Tensor value = one;
     for (std::int64_t i = 0; i < links; ++i) value = value * leaf;
   });
-  // On a GPU a call is only asked for here, so that all of its time is the host's.
+  // On a GPU a call is only issued here, so all of its time is host time.
   const double of_kernels = device.is_cpu() ? alone * calls_of_link : 0;
   return std::max((with_autograd - of_kernels) / (links * calls_of_link), 0.1);
 }
 
-/// Copies of 256 KiB to 512 MiB: how fast the largest is, and up to where they are nearer to the
-/// fastest.
+/// Copies of 256 KiB to 512 MiB: the rate of the largest, and the size up to which rates are nearer
+/// to the fastest.
 struct Memory {
   double bytes_per_second = 0;
   std::int64_t cached_bytes = 0;
@@ -159,8 +159,7 @@ class CpuKernels final : public KernelRunner {
  public:
   CpuKernels() {
     keep_freed_memory(c10::kCPU);
-    // The system gives pages when they are written for the first time, which can take longer than
-    // the kernel that writes them.
+    // Page faults at first writes can take longer than the kernel itself.
     at::zeros({std::min(touched_bytes, machine_memory_bytes().value_or(touched_bytes) / 4)},
               at::kByte);
   }
@@ -207,13 +206,13 @@ class GpuKernels final : public KernelRunner {
     try {
       client_.emplace();
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::not_available) throw;  // Events serve as well.
+      if (error.kind() != ErrorKind::not_available) throw;  // Falls back to events.
     }
   }
 
-  /// What PyTorch refuses here (no engine of cuDNN for it, no memory) is nothing to measure.
+  /// Kernels that PyTorch refuses (no cuDNN engine, out of memory) are not measured.
   std::optional<double> us(const profile::Kernel& kernel) override try {
-    const at::AutoGradMode with_gradients(true);  // Attention's are asked of autograd.
+    const at::AutoGradMode with_gradients(true);  // Attention's gradients use autograd.
     KernelCall call = kernel_call(kernel, device_);
     if (!call) return std::nullopt;
     if (!other_data_.defined())
@@ -232,7 +231,7 @@ class GpuKernels final : public KernelRunner {
   DeviceFacts facts() override {
     const gpu::State state = gpu::state_of(device_.index());
     const std::optional<double> gap_us = client_ ? queued_gap_us() : 0;
-    client_.reset();  // Each record would be time of the host's calls.
+    client_.reset();  // Recording would add host time to calls.
     DeviceFacts facts{.device = device_.str(),
                       .processor = gpu::name_of(device_.index()),
                       .torch_version = TORCH_VERSION,
@@ -251,8 +250,8 @@ class GpuKernels final : public KernelRunner {
   }
 
  private:
-  /// Of a network, what a call reads is mostly no longer in L2: weights were read a step ago, and
-  /// what was saved was written hundreds of calls ago.
+  /// Evicts L2. In a network, a call's operands are mostly not in L2: weights were read a step ago,
+  /// and saved tensors were written hundreds of calls ago.
   void flush() { other_data_.zero_(); }
 
   double by_records(Calls& calls) {
@@ -268,12 +267,12 @@ class GpuKernels final : public KernelRunner {
     return static_cast<double>(ns) / 1e3 / gpu_runs;
   }
 
-  /// Between kernels that do nothing, which the host asks for while the GPU flushes.
+  /// The gap between empty kernels that the host issues while the GPU is busy with flushes.
   std::optional<double> queued_gap_us() {
     constexpr int flushes = 40, kernels = 100;
     if (!other_data_.defined()) return std::nullopt;
     at::Tensor number = at::zeros({1}, at::TensorOptions().device(device_));
-    number.add_(1);  // Whose code is loaded now.
+    number.add_(1);  // Loads the kernel's code.
     wait_for(device_);
     client_->take();
     for (int i = 0; i < flushes; ++i) flush();
@@ -288,7 +287,7 @@ class GpuKernels final : public KernelRunner {
     return std::max(median_of(std::move(gaps)), 0.0);
   }
 
-  /// The host asks for the call while the GPU flushes.
+  /// The host issues the call while the GPU flushes.
   double by_events(Calls& calls) {
     const auto recorded = [&] {
       c10::Event event(device_.type(), c10::EventFlag::BACKEND_DEFAULT);

@@ -8,7 +8,7 @@
 
 namespace symprof::measure {
 
-/// Throws Error (not_available) where there is no such device.
+/// Throws Error (not_available) if there is no such device.
 std::unique_ptr<KernelRunner> time_kernels(const std::string& device);
 
 }  // namespace symprof::measure

@@ -20,7 +20,7 @@ class NobodyWatches final : public shape::NodeObserver {
   void end_node(std::size_t) override {}
 };
 
-/// Hands on what each node has made while it is still there.
+/// Passes each node's results to the sink while they are alive.
 class ResultWatcher final : public shape::NodeObserver {
  public:
   ResultWatcher(const shape::Interpreter& interpreter, const ResultSink& sink)
