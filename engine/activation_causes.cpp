@@ -1,4 +1,4 @@
-// Why an activation was not fused into the convolution before it, told from the model's nodes.
+// Why an activation was not fused into the preceding convolution, from the model's nodes.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -9,20 +9,21 @@
 namespace symprof::engine {
 namespace {
 
-/// What a group of a convolution takes on: partitioning.py and op_types.py of modelopt.
+/// Operators that fuse into a convolution's group: partitioning.py and op_types.py of modelopt.
 bool is_fusible(const ModelNode& node) {
   return is_one_of(node, {"BatchNormalization", "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh",
                           "Elu", "HardSigmoid", "Add", "Mul", "Sub", "Div", "PRelu", "Softplus"});
 }
 
-/// With it a convolution's group ends: what follows is another group, and no broken one.
+/// Operators that end a convolution's group: the next node starts another group, which is no failed
+/// fusion.
 bool ends_group(const ModelNode& node) {
   return is_one_of(node, {"Relu", "Clip", "LeakyRelu", "Tanh", "Elu", "PRelu", "Softplus"});
 }
 
 bool is_convolution(const ModelNode& node) { return is_one_of(node, {"Conv", "ConvTranspose"}); }
 
-/// Walks from a convolution along what its layer took in, to the first node that it did not.
+/// Walks from a convolution along the nodes fused into its layer, to the first that was not.
 class ActivationCauses {
  public:
   ActivationCauses(const Engine& engine, const EngineSummary& summary, const Model& model,
@@ -31,7 +32,7 @@ class ActivationCauses {
 
   void add(int convolution) {
     const int layer = layer_of(convolution);
-    // Regions of generated kernels have groups of their own.
+    // Regions of generated kernels are grouped differently.
     if (layer < 0 ||
         split_kernel_number(engine_.layers[static_cast<std::size_t>(layer)].name).second)
       return;
@@ -53,8 +54,8 @@ class ActivationCauses {
     return map_.nodes[static_cast<std::size_t>(node)].is_in(layer);
   }
 
-  /// The node behind `node` that the convolution's layer has too, or, where the chain ends there,
-  /// -1; a cause is added where it ends at what should have been taken in.
+  /// The node after `node` in the same layer, or -1 at the chain's end; adds a cause if the chain
+  /// ends at a node that should have been fused.
   int step(int node, Path& path) {
     if (at(node).outputs.empty() || ends_group(at(node))) return -1;
     const auto value = static_cast<std::size_t>(at(node).outputs.front());
@@ -80,8 +81,8 @@ class ActivationCauses {
     return -1;
   }
 
-  /// Whether a kernel runs for the layer, and none of its nodes is a convolution or a product, into
-  /// which the node was fused then.
+  /// True if a kernel runs for the layer and none of its nodes is a convolution or a matrix
+  /// product.
   bool runs_alone(int layer) const {
     const auto index = static_cast<std::size_t>(layer);
     return summary_.layers[index].has_kernel &&
@@ -90,7 +91,7 @@ class ActivationCauses {
            });
   }
 
-  /// Whether all inputs of `node` but the one that `before` makes are constants.
+  /// True if all inputs of `node` except the one from `before` are constants.
   bool has_constant_operands(int node, int before) const {
     return std::ranges::all_of(at(node).inputs, [&](ValueId id) {
       const auto index = static_cast<std::size_t>(id);

@@ -1,4 +1,4 @@
-// What a verbose build log says of quantizers: `QuantizeDoubleInputNodes: fusing QuantizeLinear_150
+// Quantizer fusions in a verbose build log: `QuantizeDoubleInputNodes: fusing QuantizeLinear_150
 // into Conv_138`, `Eliminating QuantizeLinear_38 which duplicates (Q) QuantizeLinear_15`.
 #pragma once
 
@@ -11,8 +11,7 @@
 
 namespace symprof::engine {
 
-/// Adds the fusions that `line`, without its prefix, speaks of. A line about two quantizers gives
-/// two.
+/// Adds the fusions in `line` (without its prefix); a line may have two quantizers.
 void add_fusions(std::string_view line, std::vector<Fusion>& fusions);
 
 /// "8.5.10" of a line with "[TensorRT v8510]", "10.16.1" of "v101601"; empty for other lines.

@@ -1,4 +1,4 @@
-// Collects causes: one for each place and kind, whatever finds them.
+// Collects causes: one per place and kind.
 #pragma once
 
 #include <string>
@@ -13,7 +13,7 @@ class CauseList {
  public:
   explicit CauseList(const EngineSummary& summary) : summary_(summary) {}
 
-  /// Adds `layer` to the cause of this kind at this place, which is made where it is not there.
+  /// Adds `layer` to the cause of this kind at this place; creates it if needed.
   void add(Cause::Kind kind, const std::string& place, int layer, const std::string& what,
            const std::string& change);
 
@@ -25,22 +25,21 @@ class CauseList {
   std::vector<Cause> causes_;
 };
 
-/// Adds quantizers that run alone before operators which no convolution or product feeds, and marks
+/// Adds quantizers that run alone before operators not fed by a convolution or product, and marks
 /// their layers in `explained`.
 void add_head_causes(const EngineSummary& summary, const Model& model, const NodeMap& map,
                      CauseList& causes, std::vector<bool>& explained);
 
-/// Adds what quantizers that stand alone tell, but for those that are `explained`. `graph` is of
-/// `engine`.
+/// Adds causes from standalone quantizers, except `explained` ones. `graph` is of `engine`.
 void add_quantizer_causes(const Engine& engine, const EngineSummary& summary,
                           const LayerGraph& graph, const std::vector<bool>& explained,
                           CauseList& causes);
 
-/// Adds what reformats tell that change a type between two layers. `graph` is of `engine`.
+/// Adds causes from reformats that change the dtype between two layers. `graph` is of `engine`.
 void add_cast_causes(const Engine& engine, const EngineSummary& summary, const LayerGraph& graph,
                      CauseList& causes);
 
-/// Adds activations that run beside the convolution before them.
+/// Adds activations that were not fused into the preceding convolution.
 void add_activation_causes(const Engine& engine, const EngineSummary& summary, const Model& model,
                            const NodeMap& map, CauseList& causes);
 

@@ -30,7 +30,7 @@ std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summar
                                const Model* model, const NodeMap* map) {
   CauseList causes(summary);
   const LayerGraph graph(engine);
-  // What the model tells of a quantizer is more than what the engine alone does.
+  // The model explains a quantizer better than the engine alone.
   std::vector<bool> explained(engine.layers.size(), false);
   if (model && map) add_head_causes(summary, *model, *map, causes, explained);
   add_quantizer_causes(engine, summary, graph, explained, causes);

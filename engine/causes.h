@@ -1,5 +1,5 @@
-// Why kernels run that a better model would not need: quantizers that no layer took in, casts, and
-// activations that were not fused into the convolution before them.
+// Causes of avoidable kernels: quantizers that were not fused, casts, and activations that were not
+// fused into the preceding convolution.
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,35 @@ namespace symprof::engine {
 
 struct Cause {
   enum class Kind : std::uint8_t {
-    residual,           ///< The residual input of an Add is not quantised.
-    unquantized_op,     ///< An operator between quantised ones runs in a floating type.
-    unquantized_input,  ///< An input of a convolution or a product is not quantised.
+    residual,           ///< The residual input of an Add is not quantized.
+    unquantized_op,     ///< An operator between quantized ones runs in a floating-point dtype.
+    unquantized_input,  ///< An input of a convolution or a product is not quantized.
     chain,              ///< Q and DQ stand between a convolution and its activation.
-    second_reader,      ///< Something else reads the tensor between the two.
+    second_reader,      ///< The tensor between the two has another consumer.
     graph_output,       ///< The tensor between the two is an output of the model.
-    precision,          ///< A type changes between the two.
-    pointwise_head,     ///< Q and DQ before an operator that no convolution or product feeds.
-    operand,            ///< The other operand is no constant and no residual.
-    untold,             ///< Nothing in the engine or the model tells.
+    precision,          ///< The dtype changes between the two.
+    pointwise_head,     ///< Q and DQ before an operator not fed by a convolution or product.
+    operand,            ///< The other operand is neither a constant nor a residual.
+    untold,             ///< Unknown: not visible in the engine or the model.
   };
   Kind kind = Kind::untold;
-  std::string place;                  ///< The layer or node at which it shows.
-  std::vector<int> layers;            ///< The kernels that would not run without it.
+  std::string place;                  ///< The layer or node of the symptom.
+  std::vector<int> layers;            ///< The avoidable kernels.
   std::string what;                   ///< A sentence.
-  std::string change;                 ///< What to do in the model; empty where that is not known.
+  std::string change;                 ///< How to change the model; empty if unknown.
   std::optional<double> measured_ms;  ///< Of `layers`; empty without times.
-  /// The layers that those of `layers` would be part of; empty where that is not known.
+  /// The layers into which `layers` would be fused; empty if unknown.
   std::vector<int> partners;
   std::optional<double> group_ms;  ///< Of `layers` and `partners`; empty without times.
-  /// What a device needs at least where each of `partners` does the work of its own `layers`, too;
-  /// empty without a device, without partners, or where a size is not known.
+  /// Roofline bound if each of `partners` also does the work of its `layers`; empty without a
+  /// device or partners, or if a size is unknown.
   std::optional<double> ideal_ms;
 };
 
-/// From the engine's own tensors, and, where `model` and `map` are given, from the model's nodes.
-/// In the order of the layers. Conditions of fusions: NVIDIA's "Layer Fusion Catalog" and its rules
-/// for placing Q and DQ; which nodes make a group: modelopt/onnx/quantization/partitioning.py.
+/// Finds causes from the engine's tensors and, if `model` and `map` are given, from the model's
+/// nodes. In the order of the layers. Conditions of fusions: NVIDIA's "Layer Fusion Catalog" and
+/// its rules for placing Q and DQ; which nodes make a group:
+/// modelopt/onnx/quantization/partitioning.py.
 std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
                                const Model* model, const NodeMap* map);
 

@@ -16,21 +16,21 @@ bool is_quantizer_name(std::string_view name) {
          name.find("DequantizeLinear") != std::string_view::npos;
 }
 
-/// The name without the region's number, which says where the region stands, and not what it is.
+/// The name without the region's number, which only gives the region's position.
 std::string stable_name(const Layer& layer) {
   const auto [base, number] = split_kernel_number(layer.name);
   return number ? std::string(base) + "_myl" : std::string(base);
 }
 
-/// "Conv" of "Conv_84", a name that an exporter counted up; empty of another name. Such numbers
-/// change with every node that is added before.
+/// "Conv" of "Conv_84", an exporter's numbered name; empty for other names. Such numbers change
+/// with every node inserted before.
 std::string_view counted_operator(std::string_view name) {
   const bool is_path = name.find_first_of("./") != std::string_view::npos;
   return is_path ? std::string_view() : without_number(name);
 }
 
-/// The nodes and weights of a layer, without quantizers, which a change of precision adds and takes
-/// away; of a quantizer alone, itself.
+/// The nodes and weights of a layer, without quantizers (which vary with precision); for a lone
+/// quantizer, itself.
 std::vector<std::string> all_names(const Layer& layer) {
   std::vector<std::string> names = layer.metadata;
   if (!reformat_name(layer.name))
@@ -43,8 +43,8 @@ std::vector<std::string> all_names(const Layer& layer) {
   return names;
 }
 
-/// Those by which a layer is found in another engine: names that were counted up only where there
-/// are no others, such as weights'.
+/// Names that identify a layer in another engine; numbered names only if there are no others, such
+/// as weights'.
 std::vector<std::string> nodes_of(const Layer& layer) {
   std::vector<std::string> names = all_names(layer);
   const auto is_counted = [](const std::string& name) { return !counted_operator(name).empty(); };
@@ -52,7 +52,7 @@ std::vector<std::string> nodes_of(const Layer& layer) {
   return names;
 }
 
-/// What a layer fuses, numbers aside.
+/// The operators fused in a layer, without numbers.
 std::vector<std::string> operators_of(const Layer& layer) {
   std::vector<std::string> names = all_names(layer);
   for (std::string& name : names)
@@ -82,7 +82,7 @@ class Comparison {
     add_rest();
     for (ComparedLayers& each : found_) add_times(each);
     std::ranges::stable_sort(found_, {}, [&](const ComparedLayers& each) {
-      // What the second engine alone has stands at the end.
+      // Layers only in the second engine go last.
       return each.before.empty()
                  ? sides_[0].engine->layers.size() + static_cast<std::size_t>(each.after.front())
                  : static_cast<std::size_t>(each.before.front());
@@ -111,7 +111,7 @@ class Comparison {
         [](std::string sum, const std::string& name) { return std::move(sum) + name + '\n'; });
   }
 
-  /// Pairs the k-th open layer of a key with the k-th of the other engine.
+  /// Pairs the k-th unmatched layer of a key with the k-th of the other engine.
   template <class Key>
   void align(Key key, ComparedLayers::Kind kind) {
     std::unordered_map<std::string, std::vector<std::size_t>> places;
@@ -130,8 +130,8 @@ class Comparison {
     }
   }
 
-  /// Joins what is left by shared nodes: a node that is in layer 3 of the one engine and in layers
-  /// 5 and 6 of the other puts the three together.
+  /// Groups the remaining layers by shared nodes: a node in layer 3 of one engine and in layers 5
+  /// and 6 of the other groups the three.
   void join_regrouped() {
     std::unordered_map<std::string, std::size_t> group_of_node;
     std::vector<std::size_t> parents;
@@ -169,7 +169,7 @@ class Comparison {
     return side == 0 ? row.before : row.after;
   }
 
-  /// The row of the layer that makes the first input of layer `i`; null where none is known.
+  /// The row of the producer of layer `i`'s first input; null if unknown.
   ComparedLayers* row_before(std::size_t side, std::size_t i) {
     const Layer& layer = sides_[side].layer(i);
     if (layer.inputs.empty()) return nullptr;
@@ -179,15 +179,14 @@ class Comparison {
     return nullptr;
   }
 
-  /// The one operator that an exporter's number stands behind in the name of an open layer; empty
-  /// of other layers.
+  /// The operator in an unmatched layer's numbered name ("Conv_84"); empty for other layers.
   std::string open_operator(std::size_t side, std::size_t i) const {
     if (!sides_[side].is_open(i) || is_reformat(sides_[side].layer(i))) return "";
     const std::vector<std::string> names = all_names(sides_[side].layer(i));
     return names.size() == 1 ? std::string(counted_operator(names.front())) : "";
   }
 
-  /// Aligns layers of one operator whose names tell no more, where the layers before them are.
+  /// Aligns layers with only a numbered operator name if their preceding layers are aligned.
   void align_behind() {
     std::vector<std::string> operators(sides_[1].size());
     for (std::size_t k = 0; k < operators.size(); ++k) operators[k] = open_operator(1, k);
@@ -215,7 +214,7 @@ class Comparison {
     return count;
   }
 
-  /// Joins a layer that the other engine's counterpart of the layer before it has taken in.
+  /// Joins a layer that the other engine fused into the counterpart of its preceding layer.
   void join_taken_in() {
     for (std::size_t side = 0; side < 2; ++side)
       for (std::size_t i = 0; i < sides_[side].size(); ++i) {
@@ -241,7 +240,7 @@ class Comparison {
   }
 
   static std::optional<double> time_of(const Side& side, const std::vector<int>& layers) {
-    if (layers.empty()) return std::nullopt;  // It has no such layer, rather than one of no time.
+    if (layers.empty()) return std::nullopt;  // No such layer, rather than zero time.
     return measured_ms(*side.summary, layers);
   }
 

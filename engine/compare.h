@@ -1,4 +1,4 @@
-// Two engines of one model side by side: which layers of the one are which of the other.
+// Aligns the layers of two engines of one model.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace symprof::engine {
 
-/// Layers of both engines that do the same work, or layers of one that the other has not.
+/// Layers of both engines that do the same work, or layers of only one engine.
 struct ComparedLayers {
   enum class Kind : std::uint8_t {
-    same,       ///< One layer each, of one name.
-    similar,    ///< One layer each, of the same nodes but for helpers and quantizers.
-    regrouped,  ///< The same nodes are in other layers: what is fused differs.
-    only_one,   ///< Nothing of it is in the other engine.
+    same,       ///< One layer each, with the same name.
+    similar,    ///< One layer each, with the same nodes except helpers and quantizers.
+    regrouped,  ///< The same nodes in other layers: fused differently.
+    only_one,   ///< Not in the other engine.
   };
   Kind kind = Kind::same;
   std::vector<int> before, after;             ///< Layers of the first and of the second engine.
-  std::optional<double> before_ms, after_ms;  ///< Empty where one has no time, or none is there.
+  std::optional<double> before_ms, after_ms;  ///< Empty if a time is missing, or without layers.
 };
 
-/// Layers with a kernel, and reformats with theirs; those that run none are left out. Aligned by
-/// name, then by the nodes that their names and metadata give, then by the layers before them. In
-/// the order of the first engine, then of the second.
+/// Layers and reformats with a kernel; others are omitted. Aligned by name, then by the nodes in
+/// their names and metadata, then by the preceding layers. In the order of the first engine, then
+/// of the second.
 std::vector<ComparedLayers> compare(const Engine& before, const EngineSummary& before_summary,
                                     const Engine& after, const EngineSummary& after_summary);
 

@@ -7,7 +7,7 @@
 namespace symprof::engine {
 namespace {
 
-/// The peak for the layer's type; empty where the device's file has none for it.
+/// Peak FLOP/s for the layer's dtype; empty if the device's file has none.
 std::optional<double> rate_of(const Layer& layer, const DeviceSpec& device) {
   if (layer.inputs.empty()) return std::nullopt;
   std::string dtype = layer.inputs.front().dtype;
@@ -22,8 +22,7 @@ void add_flops(const Model& model, const NodeMap& map, const NodeFlops& flops, E
   for (LayerCost& layer : costs.layers) layer.flops = 0;
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
     const auto found = flops.find(model.nodes[i].name);
-    // A node that was joined with its neighbour has its FLOPs there; weights' Q and DQ ran when the
-    // engine was built.
+    // A node joined with its neighbor has its FLOPs there; Q and DQ of weights ran at build time.
     if (found == flops.end() || is_constant(model, model.nodes[i])) continue;
     if (map.nodes[i].layers.empty()) {
       costs.other_flops += found->second.value_or(0);
@@ -47,7 +46,7 @@ void bound(const Layer& layer, const LayerFigures& figures, const DeviceSpec& de
   if (!cost.flops || !rate) return;
   const double compute_ms = 1e3 * static_cast<double>(*cost.flops) / *rate;
   if (cost.least_ms && *cost.least_ms >= compute_ms) return;
-  // Without its bytes a layer that computes nothing has no bound, rather than one of zero.
+  // A layer without FLOPs and with unknown bytes has no bound, rather than zero.
   if (!cost.least_ms && *cost.flops == 0) return;
   cost.least_ms = compute_ms;
   cost.limit = "compute";

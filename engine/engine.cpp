@@ -9,7 +9,7 @@
 namespace symprof::engine {
 namespace {
 
-/// Types for which nothing runs on the device: TREx's parser and the samples of TensorRT 8 to 10.
+/// Layer types without device work: TREx's parser and the samples of TensorRT 8 to 10.
 constexpr std::string_view without_kernel[] = {"NoOp", "Constant", "shape_call", "signal", "wait"};
 
 }  // namespace
@@ -35,7 +35,7 @@ bool has_kernel(const Layer& layer) {
 }
 
 bool is_reformat(const Layer& layer) {
-  // A cast of the model that became one is a node of it, and has the node's name.
+  // A model's cast that became a reformat is a node, with the node's name.
   return reformat_name(layer.name) || (layer.type == "Reformat" && layer.origin == "REFORMAT");
 }
 

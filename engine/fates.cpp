@@ -7,7 +7,7 @@
 namespace symprof::engine {
 namespace {
 
-/// By node: whether it follows from shapes and constants alone.
+/// By node: true if it depends only on shapes and constants.
 std::vector<bool> nodes_of_sizes(const Model& model) {
   std::vector<bool> is_size(model.producers.size()), found(model.nodes.size());
   const auto is_known = [&](ValueId id) {
@@ -23,14 +23,14 @@ std::vector<bool> nodes_of_sizes(const Model& model) {
   return found;
 }
 
-/// Whether the node picks a part of one tensor at a place that the file fixes.
+/// True if the node takes a constant part of one tensor.
 bool takes_a_part(const Model& model, const ModelNode& node) {
   const auto is_fixed = [&](ValueId id) { return model.constants[static_cast<std::size_t>(id)]; };
   return is_one_of(node, {"Gather", "Slice", "Split"}) && !node.inputs.empty() &&
          std::all_of(node.inputs.begin() + 1, node.inputs.end(), is_fixed);
 }
 
-/// " between layers 3 and 5": those before and behind a node that is in none, where they are known.
+/// " between layers 3 and 5": the layers before and after a node without a layer, if known.
 std::string neighbours(const Model& model, const NodeMap& map, const ModelNode& node) {
   const auto layer_of = [&](int other) {
     return other < 0 ? -1 : map.nodes[static_cast<std::size_t>(other)].first_layer();

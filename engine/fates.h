@@ -1,4 +1,4 @@
-// What became of the model's nodes: in a kernel, or why in none.
+// The mapping of model nodes: to a kernel, or the reason for none.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,7 +7,7 @@
 
 namespace symprof::engine {
 
-/// Fills in the fate of every node, and its reason, from the layers that `map` has for the nodes.
+/// Fills the fate and reason of every node from its layers in `map`.
 void decide_fates(const Engine& engine, const Model& model, NodeMap& map);
 
 }  // namespace symprof::engine

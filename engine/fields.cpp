@@ -52,7 +52,7 @@ class FieldReader {
       line_ += letter() == '\n';
   }
 
-  /// Says what is wrong at this place, once: what follows from it is no news.
+  /// Reports the first problem only; later ones are consequences.
   bool fail(std::string_view problem) {
     if (problems_.empty()) problems_.push_back(fmt::format("line {}: {}", line_, problem));
     return false;
@@ -100,7 +100,7 @@ class FieldReader {
       }
       Field item;
       const bool complete = (closing == ']' || read_key(item.key)) && read_value(item, depth + 1);
-      // A layer that the file's end cut is not taken for a whole one; a list that holds it is.
+      // A layer truncated by the file's end is dropped; its list is kept.
       if (complete || item.kind == Field::Kind::list) field.items.push_back(std::move(item));
       if (!complete) return false;
     }
@@ -117,7 +117,7 @@ class FieldReader {
     return true;
   }
 
-  /// Whether the quote at this place ends its text.
+  /// True if the quote at this position ends the text.
   bool is_closing() const {
     const std::size_t next = content_.find_first_not_of(blanks, at_ + 1);
     return next == std::string_view::npos ||
@@ -139,7 +139,7 @@ class FieldReader {
     return fail("the file ends inside a text");
   }
 
-  /// At a backslash; ends at the last letter of what it stands for.
+  /// Called at a backslash; ends at the last character of the escape.
   void read_escape(std::string& text) {
     constexpr std::string_view letters = "\"\\/bfnrt", meant = "\"\\/\b\f\n\r\t";
     const std::size_t known = letters.find(content_[at_ + 1]);

@@ -1,5 +1,5 @@
-// JSON as TensorRT's tools write it. `trtexec` writes names without escaping them, and files are
-// cut where a process ended, so this reader takes both, and says where it had to.
+// JSON as TensorRT's tools write it. `trtexec` writes names without escaping, and files may be
+// truncated, so this reader accepts both and reports where.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace symprof::engine {
 
-/// A value of a file, and the key that it stands under in an object.
+/// A value, with its key if in an object.
 struct Field {
   enum class Kind : std::uint8_t { word, text, list, object };
 
@@ -24,14 +24,13 @@ struct Field {
 
 struct FieldReading {
   Field field;
-  std::size_t end = 0;                ///< Behind the last letter that was read.
-  std::vector<std::string> problems;  ///< "line 12: …". What was complete before them is there.
+  std::size_t end = 0;                ///< After the last character read.
+  std::vector<std::string> problems;  ///< "line 12: …". Complete parts before them are kept.
 };
 
 /// Reads the value that begins at `begin` of `content`, on line `line`. A quote inside a text ends
 /// it only where a comma, a colon, a bracket or the end follows (`sampleReporting.cpp` of TensorRT
-/// writes names as they are). A text that a file ends in, and brackets that never close, are
-/// problems.
+/// writes names as they are). Unterminated strings and brackets are problems.
 FieldReading read_fields(std::string_view content, std::size_t begin = 0, std::size_t line = 1);
 
 }  // namespace symprof::engine

@@ -1,5 +1,5 @@
-// Quantizers before pointwise operators that no convolution or product feeds: such an operator
-// gains nothing from integers, and its Q has no kernel to go into.
+// Quantizers before pointwise operators not fed by a convolution or product: such an operator gains
+// nothing from integers, and its Q has no kernel to fuse into.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ bool is_pointwise(const ModelNode& node) {
                           "Elu", "Min",  "PRelu", "Max",  "Log",  "Abs",  "LeakyRelu"});
 }
 
-/// What a group that begins with a convolution or a product takes on.
+/// Operators that fuse into a group that begins with a convolution or a product.
 bool is_in_group(const ModelNode& node) {
   return is_pointwise(node) || is_view(node) || is_one_of(node, {"BatchNormalization", "Cast"});
 }
@@ -34,7 +34,7 @@ class HeadCauses {
     const std::vector<int>& users =
         model_.consumers[static_cast<std::size_t>(node.outputs.front())];
     const int maker = producer(at(quantizer).inputs.front());
-    // An input of the model has to be quantised somewhere, and Q goes into what feeds it.
+    // A model input must be quantized somewhere, and Q is fused into its producer.
     if (users.empty() || maker < 0 || is_fed(maker, 0) ||
         !std::ranges::all_of(users, [&](int user) { return is_head(user); }))
       return;
@@ -54,7 +54,7 @@ class HeadCauses {
   const ModelNode& at(int node) const { return model_.nodes[static_cast<std::size_t>(node)]; }
   int producer(ValueId value) const { return model_.producers[static_cast<std::size_t>(value)]; }
 
-  /// Whether a convolution or a product makes what `node` gives, with what its group takes on.
+  /// True if `node` is in the group of a convolution or a product.
   bool is_fed(int node, int depth) const {
     constexpr int longest_group = 16;
     if (is_one_of(at(node), {"Conv", "ConvTranspose", "Gemm", "MatMul"})) return true;
@@ -66,7 +66,7 @@ class HeadCauses {
 
   bool is_head(int node) const { return is_pointwise(at(node)) && !is_fed(node, 0); }
 
-  /// The layer of a quantizer that has a kernel of quantizers alone; -1 where others are in it.
+  /// The layer of a quantizer with a kernel of only quantizers; -1 if it has other nodes.
   int lone_layer(int quantizer) const {
     const int layer = map_.nodes[static_cast<std::size_t>(quantizer)].first_layer();
     if (layer < 0 || !summary_.layers[static_cast<std::size_t>(layer)].has_kernel) return -1;

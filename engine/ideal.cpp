@@ -15,7 +15,7 @@ class IdealTimes {
       : engine_(engine), summary_(summary), device_(device), costs_(costs), graph_(engine) {}
 
   void fill(Cause& cause) const {
-    std::map<int, std::vector<int>> groups;  // By partner: the layers that it should have taken in.
+    std::map<int, std::vector<int>> groups;  // By partner: the layers that should be fused into it.
     for (const int layer : cause.layers) {
       const int partner = partner_of(layer, cause);
       if (partner < 0) return;
@@ -44,7 +44,7 @@ class IdealTimes {
     return std::ranges::find(layers, layer) != layers.end();
   }
 
-  /// -1 where none is known, or where it is one of the cause's own layers.
+  /// -1 if unknown, or if it is one of the cause's own layers.
   int partner_of(int index, const Cause& cause) const {
     const Layer& layer = at(index);
     if (layer.inputs.empty() || layer.outputs.empty()) return -1;
@@ -61,7 +61,7 @@ class IdealTimes {
     return has(cause.layers, partner) ? -1 : partner;
   }
 
-  /// Whether `tensor`, which `maker` writes, would not be there any more.
+  /// True if `tensor`, written by `maker`, would be eliminated.
   bool vanishes(const Tensor& tensor, const std::vector<int>& group) const {
     for (const int layer : group) {
       const LayerFigures& figures = summary_.layers[static_cast<std::size_t>(layer)];

@@ -29,7 +29,7 @@ Tensor tensor_of(const Field& field) {
       tensor.dimensions.push_back(value);
     }
   set_format(tensor, text_of(field, {"Format/Datatype", "Format"}));
-  // Newer dumps may give the two apart.
+  // Newer dumps may give them separately.
   if (const std::string_view dtype = dtype_of(text_of(field, {"Datatype"})); !dtype.empty())
     tensor.dtype = dtype;
   return tensor;
@@ -44,7 +44,7 @@ std::vector<Tensor> tensors_of(const Field& layer, std::string_view name) {
   return tensors;
 }
 
-/// `{"Type": "Int8", "Count": 8192}`; nothing where a layer has none of them.
+/// `{"Type": "Int8", "Count": 8192}`; nothing if the layer has none.
 void add_weights(const Layer& layer, const Field* weights, std::optional<std::int64_t>& sum) {
   if (!weights) return;
   const Field* count = weights->find("Count");
@@ -55,7 +55,7 @@ void add_weights(const Layer& layer, const Field* weights, std::optional<std::in
   sum = sum.value_or(0) + static_cast<std::int64_t>(numbers) * *bits / 8;
 }
 
-/// Empty where the layer has none, or one of no sensible size.
+/// Empty if the layer has none, or one of invalid size.
 std::optional<Filter> filter_of(const Field& field) {
   const Field* kernel = field.find("Kernel");
   if (!kernel || kernel->kind != Field::Kind::list || kernel->items.empty()) return std::nullopt;

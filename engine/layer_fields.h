@@ -1,5 +1,5 @@
-// A layer from its fields: those of the inspector's JSON, of its lines of text, and of dialects
-// that other versions and tools write.
+// A layer from its fields: the inspector's JSON and text lines, and dialects of other versions and
+// tools.
 #pragma once
 
 #include "engine/engine.h"
@@ -7,7 +7,7 @@
 
 namespace symprof::engine {
 
-/// Unknown fields do nothing. A text in the place of an object is the layer's name.
+/// Unknown fields are ignored. A string instead of an object is the layer's name.
 Layer layer_of(const Field& field);
 
 /// The names in `[ONNX Layer: name]` marks, whatever stands between these: 0x1E in classic layers,

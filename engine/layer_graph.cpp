@@ -3,7 +3,7 @@
 namespace symprof::engine {
 namespace {
 
-/// A tensor is hardly copied more often; a file with a circle ends here.
+/// More copies are implausible; also ends cycles.
 constexpr int most_copies = 8;
 
 bool is_copy(const Layer& layer) {

@@ -1,4 +1,4 @@
-// Which layer makes a tensor of an engine, and which ones read it.
+// Producers and consumers of an engine's tensors.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,12 @@
 
 namespace symprof::engine {
 
-/// Layers joined by the names of their tensors, reformats passed over: they stand for the tensor
-/// that they copy. The engine has to outlive it.
+/// Layers connected by tensor names, looking through reformats. The engine must outlive it.
 class LayerGraph {
  public:
   explicit LayerGraph(const Engine& engine);
 
-  /// The layer that makes `tensor`; -1 for an input of the engine.
+  /// The layer that produces `tensor`; -1 for an input of the engine.
   int producer(std::string_view tensor) const;
   /// The layers that read `tensor`, in their order.
   std::vector<int> readers(std::string_view tensor) const;

@@ -24,7 +24,7 @@ std::int64_t width_of(const Tensor& tensor) {
   return is_8bit(tensor) ? 1 : is_16bit(tensor) ? 2 : 4;
 }
 
-/// Its product fits into 64 bits where every size is known: bytes() has seen to that.
+/// The product of known sizes fits into 64 bits: checked by bytes().
 bool has_sizes(const Tensor& tensor) {
   return tensor.dimensions.size() >= 2 && bytes(tensor) &&
          std::ranges::all_of(tensor.dimensions, [](std::int64_t size) { return size > 0; });
@@ -36,7 +36,7 @@ std::int64_t positions(const Tensor& tensor) {
   return count;
 }
 
-/// Empty where the type has no class of products.
+/// Empty if the dtype has no product class.
 std::optional<TimeClass> product_class(const Layer& layer) {
   const Tensor& input = layer.inputs.front();
   if (is_8bit(input) || is_16bit(input)) return TimeClass::product_16bit;
@@ -51,7 +51,7 @@ std::optional<TimeClass> convolution_class(const Layer& layer) {
   return has_tf32(layer) ? TimeClass::convolution_tf32 : TimeClass::convolution_fp32;
 }
 
-/// Two numbers of 8 bits count as one of 16: tensor cores take them at twice the rate.
+/// Two 8-bit elements count as one of 16 bits: tensor cores process them at twice the rate.
 std::int64_t sum_length(const Layer& layer, std::int64_t numbers) {
   return is_8bit(layer.inputs.front()) ? (numbers + 1) / 2 : numbers;
 }
@@ -65,7 +65,7 @@ std::optional<Kernel> convolution_of(const Layer& layer, const LayerFigures& fig
   const Filter& filter = *layer.filter;
   const std::int64_t in = input.dimensions[1], out = output.dimensions[1];
   if (in % filter.groups != 0 || out % filter.groups != 0) return std::nullopt;
-  // A filter for each channel is read and written more than it computes.
+  // Depthwise convolutions are memory-bound.
   if (filter.groups > 1 && filter.groups == in)
     return Kernel{TimeClass::elementwise, StreamWork{*bytes_moved(figures)}};
   const std::optional<TimeClass> found = convolution_class(layer);
@@ -82,7 +82,7 @@ std::optional<Kernel> convolution_of(const Layer& layer, const LayerFigures& fig
                               .channels_last = input.layout != "NCHW"}};
 }
 
-/// Kernels of a region that hold products, and other convolutions than those that say their sizes.
+/// True for a region's kernels with products, and for convolutions without known sizes.
 bool may_have_products(const Layer& layer, const std::optional<std::int64_t>& flops,
                        std::int64_t bytes) {
   // Element-wise kernels compute a few FLOPs for a number, so few for each byte.
@@ -101,7 +101,7 @@ bool may_have_products(const Layer& layer, const std::optional<std::int64_t>& fl
          layer.type == "Myelin" || has("Plugin") || has("RNN") || has("Loop");
 }
 
-/// A kernel of a region that has the code of one product in its name, beside what was fused.
+/// True for a region's kernel with exactly one product code in its name, besides fused operators.
 bool is_fused_product(const Layer& layer) {
   constexpr std::string_view code = "Fc";
   const std::size_t first = layer.name.find(code);
@@ -114,7 +114,7 @@ bool is_product(const Layer& layer) {
          layer.type.find("MatrixMultiply") != std::string::npos;
 }
 
-/// The length of its sums is what FLOPs leave of the result's sizes.
+/// k follows from FLOPs and the result's sizes.
 std::optional<Kernel> product_of(const Layer& layer, const std::optional<std::int64_t>& flops) {
   const std::optional<TimeClass> found = product_class(layer);
   const Tensor& output = layer.outputs.front();
@@ -163,7 +163,7 @@ std::optional<Kernel> attention_of(const Layer& layer, const std::optional<std::
 std::optional<Kernel> kernel_of(const Layer& layer, const LayerFigures& figures,
                                 const std::optional<std::int64_t>& flops) {
   const auto moved = bytes_moved(figures);
-  // A copy has no sizes to look at but its bytes.
+  // A copy needs only its bytes.
   if (figures.has_kernel && figures.is_reformat && moved)
     return Kernel{TimeClass::copy, StreamWork{*moved}};
   if (!figures.has_kernel || layer.inputs.empty() || layer.outputs.empty() ||

@@ -1,4 +1,4 @@
-// How long a layer should take by the project's model of kernel times.
+// The estimated time of a layer from the model of kernel times.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,10 @@
 
 namespace symprof::engine {
 
-/// The layer as one kernel: a convolution of the sizes that it has, a product where `flops` (of its
-/// nodes; may be empty) says how long its sums are, attention where they agree with it, a copy
-/// where it is a reformat, else reads and writes of its bytes. Sums of 8 bits count as those of 16
-/// bits of half the length. Empty where a size is not known, and for kernels that may hold several
-/// products.
+/// The layer as one kernel: a convolution with its sizes, a matrix product with k from `flops` (of
+/// its nodes; may be empty), attention if `flops` agree with it, a copy for a reformat, else a
+/// stream of its bytes. 8-bit products count as 16-bit ones of half the length. Empty if a size is
+/// unknown, and for kernels that may hold several products.
 std::optional<profile::Kernel> kernel_of(const Layer& layer, const LayerFigures& figures,
                                          const std::optional<std::int64_t>& flops);
 

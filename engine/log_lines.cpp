@@ -5,7 +5,7 @@
 namespace symprof::engine {
 
 std::string_view without_log_prefix(std::string_view line) {
-  // "[08/20/2024-19:31:30] [V] [TRT] "; a word in brackets that a name begins with stays.
+  // "[08/20/2024-19:31:30] [V] [TRT] "; keeps a bracketed word that begins a name.
   const auto skip = [&](auto&& is_mark) {
     const std::size_t end = line.find("] ");
     if (!line.starts_with('[') || end == std::string_view::npos ||

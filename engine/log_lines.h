@@ -1,4 +1,4 @@
-// Lines of a log, and what stands before their words.
+// Lines of a log, and their prefixes.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ void for_each_line(std::string_view text, Visit&& visit) {
 /// Without "[08/20/2024-19:31:30] [V] [TRT] " before it.
 std::string_view without_log_prefix(std::string_view line);
 
-/// Whether `content` is JSON, and no log (whose lines begin with a bracket, too).
+/// True if `content` is JSON and not a log, whose lines also begin with a bracket.
 bool looks_like_json(std::string_view content);
 
 }  // namespace symprof::engine

@@ -69,7 +69,7 @@ class Mapper {
       const bool is_exact = found != no_node;
       if (!is_exact) found = find_node(without_number(term.text));
       if (found == no_node) continue;
-      // What was made to bring a node's tensors into shape is not the node, where that has a layer.
+      // A helper layer that reshapes a node's tensors is not the node if the node has a layer.
       if (term.kind == NameTerm::Kind::helper && !fate(found).layers.empty()) {
         nodes_of(index).serves = found;
       } else if (is_exact || layer(index).metadata.empty()) {
@@ -78,7 +78,7 @@ class Mapper {
     }
   }
 
-  /// The first node that a layer's name in a log line has a place for.
+  /// The first node in a layer's name from a log line.
   std::optional<int> layer_named(std::string_view name) {
     for (const NameTerm& term : name_terms(name))
       if (const int found = find_node(term.text);
@@ -87,7 +87,7 @@ class Mapper {
     return std::nullopt;
   }
 
-  /// Quantizers that the log says went into a layer. What is said last holds.
+  /// Adds quantizers that were fused according to the log; the last line wins.
   void add_log() {
     for (const Fusion& fusion : engine_.fusions) {
       if (fusion.kind != Fusion::Kind::absorbed) continue;
@@ -128,7 +128,7 @@ class Mapper {
     }
   }
 
-  /// Tensors between layers have the model's names, but for those that a reformat made or takes.
+  /// Tensors between layers have the model's names, except those next to a reformat.
   void name_tensors() {
     for (int i = 0; i < layer_count(); ++i) {
       if (!reformat_name(layer(i).name) || layer(i).inputs.size() != 1 ||
@@ -143,8 +143,8 @@ class Mapper {
     }
   }
 
-  /// The model's value that a tensor is; no_value for the engine's own. The first part of a name
-  /// that Myelin numbered ("/act_q/QuantizeLinear_output_0.1_6_myl0") may be a value's.
+  /// The model's value of a tensor; no_value for the engine's own. The first part of a name that
+  /// Myelin numbered ("/act_q/QuantizeLinear_output_0.1_6_myl0") may be a value's.
   ValueId value_of(std::string_view name) const {
     std::string text(name);
     constexpr int most_reformats = 4;
@@ -158,8 +158,8 @@ class Mapper {
     return found == model_.values.end() ? no_value : found->second;
   }
 
-  /// Walks from the layer's outputs back to its inputs. What lies between and no layer has is the
-  /// layer's.
+  /// Walks from the layer's outputs back to its inputs; assigns unmapped nodes in between to the
+  /// layer.
   void follow_flow(int index) {
     if (nodes_of(index).owner >= 0 || reformat_name(layer(index).name)) return;
     std::vector<ValueId> stops, pending;
@@ -168,7 +168,7 @@ class Mapper {
     for (const Tensor& tensor : layer(index).outputs)
       if (const ValueId id = value_of(tensor.name); id != no_value) pending.push_back(id);
     std::vector<int> between;
-    // Myelin's tensors have the model's names in part, so that they tell less.
+    // Myelin's tensors have only some of the model's names, so they are less reliable.
     bool is_closed = stops.size() == layer(index).inputs.size() &&
                      !split_kernel_number(layer(index).name).second;
     while (!pending.empty()) {
@@ -190,19 +190,19 @@ class Mapper {
     if (nodes_of(index).nodes.empty()) serve(index);
   }
 
-  /// Whether layers have the node, and `index` is none of them.
+  /// True if the node has layers, but not `index`.
   bool is_elsewhere(int node, int index) {
     return !fate(node).layers.empty() && !fate(node).is_in(index);
   }
 
-  /// A layer that no node became, such as a cast that the parser put behind an output.
+  /// A layer without a node, such as a cast that the parser inserted after an output.
   void serve(int index) {
     for (const Tensor& tensor : layer(index).outputs)
       if (const ValueId id = value_of(tensor.name); id != no_value && producer(id) != no_node)
         nodes_of(index).serves = producer(id);
   }
 
-  /// A Q that nothing named went into the layer before it, a DQ into the one behind it.
+  /// An unmapped Q is assigned to the preceding layer, a DQ to the following one.
   void place_neighbours(int index) {
     if (!fate(index).layers.empty()) return;
     const ModelNode& here = node(index);
@@ -222,7 +222,7 @@ class Mapper {
   const Model& model_;
   NodeMap map_;
   std::unordered_map<std::string, std::string> real_names_;
-  std::vector<int> visited_;  ///< By node: the last layer whose flow met it, counted from 1.
+  std::vector<int> visited_;  ///< By node: the last layer whose walk visited it, counted from 1.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Which nodes of the model became which layers of the engine, and the other way round.
+// The mapping between model nodes and engine layers.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace symprof::engine {
 
-/// What says that a node is in a layer.
+/// The evidence for a node being in a layer.
 enum class Rule : std::uint8_t {
   mark,       ///< The layer's metadata names the node.
   name,       ///< The layer's name has the node's, or that of a helper made for it.
-  log,        ///< The build log says that the node went into one that the layer names.
+  log,        ///< According to the build log, the node was fused into one that the layer names.
   flow,       ///< The node lies between the layer's outputs and its inputs.
   neighbour,  ///< A quantizer that no layer names, beside a node of the layer.
 };
@@ -29,19 +29,19 @@ struct Assignment {
   Certainty certainty = Certainty::certain;
 };
 
-/// What became of a node.
+/// The result of mapping a node.
 enum class Fate : std::uint8_t {
-  kernel,   ///< It is in a layer for which a kernel runs.
-  view,     ///< It only gives a tensor another shape, and no kernel runs for it.
-  folded,   ///< It follows from constants: the builder computed it.
+  kernel,   ///< It is in a layer with a kernel.
+  view,     ///< It only reshapes a tensor; no kernel.
+  folded,   ///< Constant-folded by the builder.
   sizes,    ///< It computes sizes, on the host.
-  unknown,  ///< No rule says where it went.
+  unknown,  ///< Unknown.
 };
 
 struct NodeFate {
   Fate fate = Fate::unknown;
-  std::vector<Assignment> layers;  ///< More than one where its work was divided.
-  std::string reason;              ///< Of a node without a kernel, a sentence's part.
+  std::vector<Assignment> layers;  ///< More than one if its work was split.
+  std::string reason;              ///< For a node without a kernel: a clause.
 
   int first_layer() const { return layers.empty() ? -1 : layers.front().layer; }
   bool is_in(int layer) const {
@@ -51,11 +51,11 @@ struct NodeFate {
 
 struct LayerNodes {
   std::vector<int> nodes;  ///< In the model's order.
-  int owner = -1;          ///< Of a reformat: the layer that it is for, where that is there.
-  std::string region;      ///< The region that it is a kernel of, or that it is a reformat for.
-  int serves = -1;         ///< Of a layer without nodes: the node whose result it makes or takes.
+  int owner = -1;          ///< For a reformat: the layer that it serves, if any.
+  std::string region;      ///< The region of its kernel, or that its reformat serves.
+  int serves = -1;  ///< For a layer without nodes: the node whose result it produces or consumes.
 
-  /// Whether the layer's place in the model is known.
+  /// True if the layer's place in the model is known.
   bool is_resolved() const {
     return !nodes.empty() || owner >= 0 || !region.empty() || serves >= 0;
   }

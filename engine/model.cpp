@@ -28,7 +28,7 @@ ModelNode node_of(const Graph& graph, const Node& node) {
   return result;
 }
 
-/// What follows from constants alone is one, too.
+/// Values computed only from constants are constant too.
 void spread_constants(Model& model) {
   for (const ModelNode& node : model.nodes) {
     const bool follows = is_constant(model, node);
@@ -37,7 +37,7 @@ void spread_constants(Model& model) {
 }
 
 void index_names(Model& model) {
-  // A name as the file has it is never hidden by another's spelling.
+  // An original name is never shadowed by another's Myelin spelling.
   for (std::size_t i = 0; i < model.nodes.size(); ++i)
     model.nodes_by_name.emplace(model.nodes[i].name, static_cast<int>(i));
   for (std::size_t i = 0; i < model.nodes.size(); ++i)

@@ -1,4 +1,4 @@
-// The ONNX graph that an engine was built from, as far as its layers are found in it.
+// The ONNX graph that an engine was built from, for mapping its layers.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@ namespace symprof::engine {
 
 struct ModelNode {
   std::string name, op;  ///< "Conv" of ONNX's own domain, "com.acme::Fused" of another.
-  std::string module;    ///< The path of the module that it is part of; empty for the root.
+  std::string module;    ///< Path of its module; empty for the root.
   std::vector<ValueId> inputs, outputs;  ///< Inputs that are tensors, constants included.
 };
 
-/// Nodes are in their file's order, which is one in which they can run. Constants are values.
+/// Nodes in file order, which is a valid execution order. Constants are values.
 struct Model {
   std::string path;
   std::vector<ModelNode> nodes;
-  std::vector<int> producers;               ///< By value: the node that makes it, or -1.
+  std::vector<int> producers;               ///< By value: its producer, or -1.
   std::vector<std::vector<int>> consumers;  ///< By value.
-  std::vector<bool> constants;  ///< By value: weights, and what follows from them alone.
-  std::vector<bool> outputs;    ///< By value: whether the graph gives it back.
+  std::vector<bool> constants;  ///< By value: weights, and values computed only from them.
+  std::vector<bool> outputs;    ///< By value: true for graph outputs.
   std::unordered_map<std::string, ValueId> values;     ///< By name.
-  std::unordered_map<std::string, int> nodes_by_name;  ///< As in the file, and as Myelin spells it.
+  std::unordered_map<std::string, int> nodes_by_name;  ///< Original and Myelin spelling.
 };
 
 Model model_of(const Graph& graph);
@@ -37,10 +37,10 @@ Model read_model(const std::string& path);
 
 bool is_one_of(const ModelNode& node, std::initializer_list<std::string_view> ops);
 
-/// Whether the node has inputs, and all of them are constants: the builder computes it once.
+/// True if the node has inputs, all constant: the builder folds it.
 bool is_constant(const Model& model, const ModelNode& node);
 
-/// Whether the node gives its input another shape, and moves nothing where layouts agree.
+/// True if the node only reshapes its input, without a copy if layouts agree.
 bool is_view(const ModelNode& node);
 bool is_quantizer(const ModelNode& node);    ///< QuantizeLinear.
 bool is_dequantizer(const ModelNode& node);  ///< DequantizeLinear.

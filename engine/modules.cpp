@@ -17,7 +17,7 @@ std::string_view first_components(std::string_view path, int depth) {
   return depth == 0 ? path : path.substr(0, end);
 }
 
-/// The longest path that both begin with.
+/// The longest common module path.
 std::string_view common_module(std::string_view a, std::string_view b) {
   std::size_t end = 0;
   for (std::size_t i = 0;; ++i) {

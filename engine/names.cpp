@@ -10,8 +10,7 @@ namespace {
 
 constexpr std::size_t absent = std::string_view::npos;
 
-/// Takes "12" from the end of `text`, with the `separator` before it; empty where something else is
-/// there.
+/// Removes "12" and the `separator` before it from the end of `text`; empty if there is no number.
 std::optional<int> last_number(std::string_view& text, std::string_view separator) {
   const std::size_t at = text.rfind(separator);
   if (at == absent) return std::nullopt;
@@ -23,8 +22,8 @@ std::optional<int> last_number(std::string_view& text, std::string_view separato
   return value;
 }
 
-/// The places in `text` where one of `separators` stands outside all brackets. Names hold brackets
-/// that do not match: where the brackets do not, all places count.
+/// Splits `text` at `separators` outside brackets; at all of them if brackets do not match, as in
+/// some names.
 std::vector<std::string_view> split_outside(std::string_view text,
                                             std::initializer_list<std::string_view> separators) {
   const auto split = [&](bool heeds_brackets) {
@@ -51,8 +50,8 @@ std::vector<std::string_view> split_outside(std::string_view text,
   return parts.empty() ? split(false) : parts;
 }
 
-/// The words before the name of the node that a helper was made for: importerUtils.cpp of
-/// onnx-tensorrt, and MatMul and Gemm made convolutions.
+/// Prefixes of helper layers before their node's name: importerUtils.cpp of onnx-tensorrt, and
+/// MatMul and Gemm converted to convolutions.
 constexpr std::string_view helper_words[] = {
     "reshape_before_",       "reshape_after_",    "squeeze_after_",  "copied_squeeze_after_",
     "unsqueeze_node_after_", "transpose_before_", "transpose_after_"};
@@ -146,7 +145,7 @@ std::vector<NameTerm> name_terms(std::string_view name) {
     add_terms(base, terms, 0);
     return terms;
   }
-  // Kernels of merged products join their names with a plus and no blanks.
+  // Merged products join their names with a plus without blanks.
   for (const std::string_view part : split_outside(base, {"+"})) {
     if (!trimmed(part).empty()) terms.push_back(term_of(trimmed(part)));
   }

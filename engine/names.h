@@ -1,5 +1,4 @@
-// The names that TensorRT gives layers, as a list of what they are made of: ONNX nodes, weights,
-// and helpers that belong to a node.
+// Parses TensorRT's layer names into their parts: ONNX nodes, weights, and helpers of a node.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +12,7 @@
 
 namespace symprof::engine {
 
-/// One piece of a layer's name.
+/// One part of a layer's name.
 struct NameTerm {
   enum class Kind : std::uint8_t {
     node,     ///< A node or an initializer of the model, under its own name.
@@ -24,13 +23,13 @@ struct NameTerm {
   std::string text;
 };
 
-/// A `{ForeignNode[first...last]}`: of the nodes of a region, its name gives two.
+/// A `{ForeignNode[first...last]}`: a region's name has its first and last node.
 struct RegionName {
   std::string first, last;
 };
 
-/// The place of a generated kernel: `_myl5_2` is kernel 2 of region 5, which is that layer of the
-/// engine when each region counts as one.
+/// The number of a generated kernel: `_myl5_2` is kernel 2 of region 5, the layer index if each
+/// region counts as one layer.
 struct KernelNumber {
   int region = 0, kernel = 0;
 };
@@ -43,23 +42,22 @@ struct ReformatName {
   std::string layer;
 };
 
-/// `name` without `_myl5_2`, and what that says.
+/// `name` without `_myl5_2`, and the parsed number.
 std::pair<std::string_view, std::optional<KernelNumber>> split_kernel_number(std::string_view name);
 
 std::optional<ReformatName> reformat_name(std::string_view name);
 std::optional<RegionName> region_name(std::string_view name);
 
-/// The pieces of `A + B`, `A || B`, `PWN(A, B)` and of what these hold, in order; those of a
-/// Myelin kernel's `a+b+c_myl0_1`; none for a generated name (`__myl_AddCast_myl0_1`). A separator
-/// counts only outside brackets that it stands in.
+/// The parts of `A + B`, `A || B`, `PWN(A, B)` and nested ones, in order; those of a Myelin
+/// kernel's `a+b+c_myl0_1`; none for a generated name (`__myl_AddCast_myl0_1`). Separators inside
+/// brackets do not count.
 std::vector<NameTerm> name_terms(std::string_view name);
 
-/// Whether the layer is a Q or DQ of the model that no other layer took in, and that a kernel runs
-/// for: its origin says so, or its name alone.
+/// True for a Q or DQ of the model that was not fused and has a kernel, by its origin or its name.
 bool is_lone_quantizer(const Layer& layer);
 
-/// "Conv" of "Conv_84" and "node_linear_1" of "node_linear_1_2": a name without the number that an
-/// exporter or the parser counted up; empty for a name without one.
+/// "Conv" of "Conv_84" and "node_linear_1" of "node_linear_1_2": a name without the exporter's or
+/// parser's counter; empty for a name without one.
 std::string_view without_number(std::string_view name);
 
 /// A node's name as Myelin writes it: '.' is '_' there.

@@ -1,4 +1,4 @@
-// Why a Q or DQ stands alone, told from the types of the tensors around it.
+// Why a Q or DQ is standalone, from the dtypes of adjacent tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,14 +16,14 @@ bool is_quantized(const Tensor& tensor) {
 
 bool is_floating(const Tensor& tensor) { return !tensor.dtype.empty() && !is_quantized(tensor); }
 
-/// Convolutions and products, which are what Q and DQ are for.
+/// Convolutions and matrix products, the targets of Q and DQ.
 bool is_weighted(const Layer& layer) {
   return layer.subtype.starts_with("Conv") || layer.type.find("Conv") != std::string::npos ||
          layer.type.find("Gemm") != std::string::npos || layer.type == "gemm" ||
          layer.type == "conv";
 }
 
-/// Quantised, with another activation that is not: the residual of an Add that was fused.
+/// The floating-point residual input of a quantized layer with a fused Add.
 const Tensor* floating_residual(const Layer& layer) {
   if (!is_weighted(layer) || layer.inputs.size() < 2 ||
       std::ranges::none_of(layer.inputs, is_quantized))
@@ -32,7 +32,7 @@ const Tensor* floating_residual(const Layer& layer) {
   return found == layer.inputs.end() ? nullptr : &*found;
 }
 
-/// The Add in a layer's name, or all of the name.
+/// The Add in a layer's name, or the whole name.
 std::string addition_of(const Layer& layer) {
   for (const NameTerm& term : name_terms(layer.name)) {
     const std::size_t slash = term.text.rfind('/');
@@ -50,7 +50,7 @@ bool is_move(const Layer& layer) {
          layer.type == "NoOp";
 }
 
-/// An input of the engine has the type that was asked for, and so has what moves it first.
+/// True for an engine input, whose dtype was requested, also behind data movement.
 bool is_engine_input(const Engine& engine, const LayerGraph& graph, const std::string& tensor) {
   const int maker = graph.producer(tensor);
   if (maker < 0) return true;
@@ -77,9 +77,9 @@ class QuantizerCauses {
  private:
   const Layer& at(int index) const { return engine_.layers[static_cast<std::size_t>(index)]; }
 
-  /// Whether something before or behind `index` is quantised, or has weights: walks in one
-  /// direction over operators without. Otherwise `index` lies at an input or an output of the
-  /// engine, where a floating type is what was asked for.
+  /// True if a quantized layer or one with weights is reached from `index` in one direction, over
+  /// operators without weights. Otherwise `index` is at an input or output of the engine, where a
+  /// floating-point dtype was requested.
   template <class Neighbours>
   bool reaches_quantised(int index, Neighbours neighbours) const {
     std::vector<int> open{index};
@@ -143,7 +143,7 @@ class QuantizerCauses {
   void add_quantizer(int index) {
     const Tensor& input = at(index).inputs.front();
     const int maker = graph_.producer(input.name);
-    if (maker < 0) return;  // An input of the engine has to be quantised somewhere.
+    if (maker < 0) return;  // An engine input must be quantized somewhere.
     if (const Tensor* residual = floating_residual(at(maker)))
       return add_residual(at(maker), *residual, index);
     for (const int reader : graph_.readers(input.name)) {
@@ -152,7 +152,7 @@ class QuantizerCauses {
         return add_residual(at(reader), *residual, index);
     }
     if (!is_weighted(at(maker))) {
-      // So has an input that an operator pads or reshapes before.
+      // So must an input that is first padded or reshaped.
       if (is_behind_quantised(maker)) add_operator(maker, index);
       return;
     }
@@ -165,7 +165,7 @@ class QuantizerCauses {
     add_other_reader(maker, index);
   }
 
-  /// The convolution could have written what the Q writes, were its result not read otherwise.
+  /// The convolution could write the Q's output if its result had no other consumer.
   void add_other_reader(int maker, int index) {
     for (const int reader : graph_.readers(at(index).inputs.front().name))
       if (reader != index && !is_lone_quantizer(at(reader))) {
@@ -186,15 +186,15 @@ class QuantizerCauses {
         is_before_output = true;
         continue;
       }
-      // A layer that does not write a quantised type takes no quantised residual, either: what
-      // reads its result in a floating type is what keeps it from that.
+      // A layer with a floating-point output also takes no quantized residual: caused by the
+      // consumer that reads it in floating point.
       for (const Tensor& output : at(reader).outputs)
         if (is_floating(output))
           for (const int behind : graph_.readers(output.name))
             if (!is_weighted(at(behind)) && !is_lone_quantizer(at(behind)))
               return add_operator(behind, index);
     }
-    // An output of the engine is dequantised somewhere.
+    // An engine output must be dequantized somewhere.
     if (!is_before_output) add_untold(index);
   }
 
@@ -222,7 +222,7 @@ void add_cast_causes(const Engine& engine, const EngineSummary& summary, const L
         layer.inputs[0].dtype == layer.outputs[0].dtype)
       continue;
     const std::vector<int> readers = graph.readers(layer.outputs[0].name);
-    // An output of the engine has the type that was asked for.
+    // An engine output has the requested dtype.
     if (is_engine_input(engine, graph, layer.inputs[0].name) || readers.empty()) continue;
     const auto maker = static_cast<std::size_t>(graph.producer(layer.inputs[0].name));
     const std::string& before = engine.layers[maker].name;

@@ -28,7 +28,7 @@ void add_bindings(const Field& root, Engine& engine) {
       for (const Field& item : list->items) engine.bindings.push_back(item.text);
 }
 
-/// The list of layers of `root`, under any of the names that tools give it; null without one.
+/// The list of layers in `root`, under any tool's key; null without one.
 const Field* layer_list(const Field& root) {
   if (root.kind == Field::Kind::list) return &root;
   for (const std::string_view name : {"Layers", "layers", "LayerInfo", "layerInfo"})
@@ -56,7 +56,7 @@ void use_profile(Times times, Engine& engine) {
 }
 
 void read_json(std::string_view content, Engine& engine) {
-  // One object may follow another, as scripts print them that ask for one layer after another.
+  // Objects may be concatenated, as by scripts that print layer by layer.
   for (std::size_t at = 0; (at = content.find_first_of("{[", at)) != std::string_view::npos;) {
     const FieldReading reading = read_fields(content, at);
     engine.warnings.insert(engine.warnings.end(), reading.problems.begin(), reading.problems.end());
@@ -75,8 +75,8 @@ void read_json(std::string_view content, Engine& engine) {
                                                             : "inspector JSON";
 }
 
-/// Reads a log line by line. Layers in detail, layers on one line and JSON may stand in one log:
-/// what tells most of a layer is read.
+/// Reads a log line by line. A log may have detailed layers, one-line layers and JSON: the most
+/// detailed form is used.
 class LogReader {
  public:
   explicit LogReader(Engine& engine) : engine_(engine) {}
@@ -123,7 +123,7 @@ class LogReader {
         read_fields(content, static_cast<std::size_t>(line.data() - content.data()), number);
     const std::size_t before = engine_.layers.size();
     add_layers(reading.field, engine_);
-    // Objects of other tools stand in logs, too: nothing is missing where they are none of ours.
+    // Logs contain JSON of other tools too: ignored.
     if (engine_.layers.size() == before) return;
     json_end_ = reading.end;
     engine_.warnings.insert(engine_.warnings.end(), reading.problems.begin(),
@@ -141,7 +141,7 @@ class LogReader {
     engine_.form = "inspector text";
     if (!engine_.layers.empty()) {
       engine_.form = "inspector JSON";
-      // In a log that has a list in JSON, lines say the same once more.
+      // In a log with a JSON list, lines repeat the same layers.
       if (const std::size_t others = std::max(detailed_.size(), brief_.size());
           others && others != engine_.layers.size())
         engine_.warnings.push_back(

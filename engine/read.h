@@ -1,4 +1,4 @@
-// Reads what TensorRT's tools say of an engine, in whichever form it comes.
+// Reads descriptions of an engine by TensorRT's tools, in any form.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace symprof::engine {
 
-/// The bytes of a file. Throws Error where it cannot be read, or is larger than any list of layers.
+/// The bytes of a file. Throws Error if it cannot be read, or is larger than any list of layers.
 std::string content_of_file(const std::string& path);
 
 /// Reads the inspector's JSON (detailed, names alone, a bare list, one object after another), its
-/// text, a verbose build log, polygraphy's list, or a profile, whose records are layers that have a
-/// name and a time alone. Unknown fields do nothing; a line or file that is cut is a warning with
-/// its place. Throws Error where no layer is there.
+/// text, a verbose build log, polygraphy's list, or a profile, whose records are layers with only a
+/// name and a time. Unknown fields are ignored; a truncated line or file is a warning with its
+/// position. Throws Error without any layer.
 Engine read_engine(const std::string& path);
 
 /// `read_engine` of bytes in memory; `path` is for messages.

@@ -14,7 +14,7 @@ std::optional<std::int64_t> sum_of_bytes(const std::vector<Tensor>& tensors) {
   return sum;
 }
 
-/// A layer in a file that gives no tensors moves an unknown number of bytes, not none.
+/// A layer without tensors in the file moves unknown bytes, not 0.
 bool has_tensors(const Layer& layer) { return !layer.inputs.empty() || !layer.outputs.empty(); }
 
 LayerFigures figures_of(const Layer& layer) {

@@ -1,4 +1,4 @@
-// What an engine's layers add up to: time, memory traffic, reformats, quantizers that stand alone.
+// Totals over an engine's layers: time, memory traffic, reformats, standalone quantizers.
 #pragma once
 
 #include <functional>
@@ -11,17 +11,17 @@
 
 namespace symprof::engine {
 
-/// What one layer moves and how long it took. Bytes are those of its tensors with the channels
-/// that their layouts add, weights included once; empty where a size or dtype is not known.
+/// Bytes and time of one layer. Bytes of its tensors include channel padding, and weights once;
+/// empty if a size or dtype is unknown.
 struct LayerFigures {
   std::optional<std::int64_t> bytes_read, bytes_written;
   std::optional<double> measured_ms;
   bool has_kernel = false;
   bool is_reformat = false;
-  bool is_quantizer = false;  ///< Q or DQ that no other layer took in.
+  bool is_quantizer = false;  ///< Standalone Q or DQ.
 };
 
-/// Layers of one kind together.
+/// Totals of layers of one kind.
 struct LayerGroup {
   std::int64_t layers = 0;
   double measured_ms = 0;
@@ -34,25 +34,25 @@ struct EngineSummary {
   std::vector<LayerFigures> layers;  ///< In the engine's order.
   LayerGroup kernels, reformats, quantizers;
   std::int64_t untyped_layers = 0;  ///< They count as layers with a kernel.
-  /// Kernels of regions, which do not say how large the weights are that they read.
+  /// Kernels of regions, whose weight sizes are unknown.
   std::int64_t layers_of_unknown_weights = 0;
   double measured_ms = 0;  ///< Of all records of the profile.
-  std::int64_t runs = 0;   ///< 0 where the profile does not say.
+  std::int64_t runs = 0;   ///< 0 if not in the profile.
   bool has_times = false;
   std::vector<std::string> warnings;  ///< The engine's, the profile's, and those of joining them.
 };
 
-/// `times` may be null: those in the engine's own file serve.
+/// `times` may be null: then those in the engine's file are used.
 EngineSummary summarize(const Engine& engine, const Times* times);
 
-/// Empty where one of the two is not known, or their sum does not fit into 64 bits.
+/// Empty if one is unknown, or on overflow of 64 bits.
 std::optional<std::int64_t> known_sum(const std::optional<std::int64_t>& a,
                                       const std::optional<std::int64_t>& b);
 
-/// What the layer reads and writes; empty where it is not known, or does not fit into 64 bits.
+/// Bytes that the layer reads and writes; empty if unknown, or on overflow of 64 bits.
 std::optional<std::int64_t> bytes_moved(const LayerFigures& layer);
 
-/// The time of `layers` together; empty where one of them has none. `index` gives a layer's number.
+/// Total time of `layers`; empty if one has none. `index` maps an element to its layer number.
 template <class Layers, class Index = std::identity>
 std::optional<double> measured_ms(const EngineSummary& summary, const Layers& layers,
                                   Index index = {}) {
@@ -68,7 +68,7 @@ std::optional<double> measured_ms(const EngineSummary& summary, const Layers& la
 /// Adds a layer to a group.
 void add(const LayerFigures& layer, LayerGroup& group);
 
-/// "int8 → float32"; one word where they are one; empty where the file does not say.
+/// "int8 → float32"; one word where they are one; empty if not in the file.
 std::string precision(const Layer& layer);
 
 }  // namespace symprof::engine

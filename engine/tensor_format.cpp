@@ -30,7 +30,7 @@ struct LayoutWords {
   std::int64_t width;
 };
 
-/// The longer of two that begin alike comes first.
+/// Of two with a common prefix, the longer comes first.
 constexpr LayoutWords layouts[] = {
     {"Thirty-two wide channel vectorized", "NC/32HW32", 32},
     {"Sixteen wide channel vectorized", "NC/16HW16", 16},

@@ -1,5 +1,5 @@
-// What a tensor's format says: "Thirty-two wide channel vectorized row major Int8 format" is int8,
-// 32 channels side by side.
+// Parses a tensor's format: "Thirty-two wide channel vectorized row major Int8 format" is int8, 32
+// channels side by side.
 #pragma once
 
 #include <string_view>

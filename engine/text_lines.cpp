@@ -31,7 +31,7 @@ void read_sizes(std::string_view text, Tensor& tensor) {
 
 // ---- The inspector's text ---------------------------------------------------------------------
 
-/// The earliest of several words from `begin` on; the length of the text where none is there.
+/// Position of the earliest of several words from `begin` on; the text's length if none.
 std::size_t find_first(std::string_view text, std::size_t begin,
                        std::initializer_list<std::string_view> words) {
   std::size_t first = text.size();
@@ -40,7 +40,7 @@ std::size_t find_first(std::string_view text, std::size_t begin,
 }
 
 /// Reads `{ Name: a, Location: Device, Dimensions: [1,3], Format/Datatype: Half }` that begins at
-/// `at`, and leaves `at` behind it. False where it has no end.
+/// `at`, and advances `at` after it. False if unterminated.
 bool read_inspector_tensor(std::string_view line, std::size_t& at, Tensor& tensor) {
   constexpr std::string_view name = "{ Name: ", sizes = "Dimensions: [",
                              format = "Format/Datatype: ";
@@ -79,8 +79,8 @@ bool read_inspector_tensors(std::string_view line, std::size_t& at, std::vector<
   }
 }
 
-/// The value of `key` in what follows a line's tensors: a list, an object, or all up to the next
-/// key. Metadata is the last field and goes to the line's end.
+/// The value of `key` after a line's tensors: a list, an object, or the text up to the next key.
+/// Metadata is the last field, up to the line's end.
 std::string_view value_of(std::string_view rest, std::string_view key) {
   std::size_t at = rest.find(key);
   if (at == nowhere) return {};
@@ -107,7 +107,7 @@ void add_text(std::string_view rest, std::string_view key, Field& fields) {
   fields.items.push_back(std::move(field));
 }
 
-/// The fields of a line after its tensors, so that one reader takes them, whatever they came from.
+/// The fields of a line after its tensors, for the common reader.
 Field fields_after(std::string_view rest) {
   Field fields{.kind = Field::Kind::object};
   constexpr std::string_view metadata = ", Metadata:";
@@ -151,7 +151,7 @@ bool read_bracket_tensor(std::string_view text, std::size_t& at, Tensor& tensor)
   return false;
 }
 
-/// "a (Float[1]), b (Float[1]) -> c (Float[1])". False where the line is cut.
+/// "a (Float[1]), b (Float[1]) -> c (Float[1])". False if truncated.
 bool read_flow(std::string_view text, Layer& layer) {
   bool after_arrow = false;
   for (std::size_t at = 0; at < text.size();) {
@@ -193,7 +193,7 @@ std::optional<LineReading> read_inspector_line(std::string_view line) {
   const std::size_t type_at = line.find(type);
   if (type_at == nowhere) {
     if (line.find(", Inputs: ") == nowhere && line.find(", Dimensions: ") == nowhere)
-      return std::nullopt;  // A line of something else that begins with a name.
+      return std::nullopt;  // Another line that begins with a name.
     reading.problem = "the line of a layer gives no type";
     return reading;
   }
@@ -213,7 +213,7 @@ std::optional<LineReading> read_inspector_line(std::string_view line) {
   reading.layer.type = line.substr(type_at + type.size(), type_end - type_at - type.size());
   reading.layer.inputs = std::move(layer.inputs);
   reading.layer.outputs = std::move(layer.outputs);
-  // The name goes through the same reader for its profile's number.
+  // The common reader splits the profile's number off the name.
   const Layer named =
       layer_of({.kind = Field::Kind::text,
                 .text = std::string(line.substr(name.size(), type_at - name.size()))});

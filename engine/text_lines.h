@@ -10,11 +10,11 @@ namespace symprof::engine {
 
 struct LineReading {
   Layer layer;
-  std::string problem;  ///< Empty where the line is whole.
+  std::string problem;  ///< Empty if the line is complete.
 };
 
-/// `Name: …, LayerType: …, Inputs: [ { Name: … }], …`; empty where `line` is no such line. Names
-/// hold commas, colons and brackets, so a name ends where the next known field begins.
+/// `Name: …, LayerType: …, Inputs: [ { Name: … }], …`; empty for other lines. Names contain commas,
+/// colons and brackets, so a name ends at the next known field.
 std::optional<LineReading> read_inspector_line(std::string_view line);
 
 /// `Layer(CaskConvolution): name, Tactic: 0x…, in (Float[1,3,224,224]) -> out

@@ -20,8 +20,7 @@ std::optional<double> number_of(const Field& record, std::string_view name) {
   return field ? number_in(field->text) : std::nullopt;
 }
 
-/// A number at the begin of `text`, which loses it and the blanks before; empty where none is
-/// there.
+/// Removes and returns a number at the start of `text`, with leading blanks; empty if none.
 std::optional<double> take_number(std::string_view& text) {
   const std::size_t begin = text.find_first_not_of(' ');
   if (begin == std::string_view::npos) return std::nullopt;
@@ -56,7 +55,7 @@ std::optional<TableForm> table_form(std::string_view title) {
                    .has_median = title.find("Median") != std::string_view::npos};
 }
 
-/// A row of a table; empty where `row` is none.
+/// Parses a row of a table; empty if `row` is none.
 std::optional<LayerTime> read_row(std::string_view row, TableForm form) {
   const std::size_t numbers = form.has_median ? 4 : 3;  // Time, average, median, share.
   std::vector<double> values;
@@ -69,7 +68,7 @@ std::optional<LayerTime> read_row(std::string_view row, TableForm form) {
   if (form.name_first) std::ranges::reverse(values);
   LayerTime time{.name = std::string(trimmed(row)), .average_ms = values[1], .total_ms = values[0]};
   if (form.has_median) time.median_ms = values[2];
-  // Averages are printed with four decimals, which is little of a short layer's.
+  // Averages have only four decimals, imprecise for short layers.
   return time;
 }
 
@@ -84,7 +83,7 @@ std::optional<std::int64_t> profile_title(std::string_view line) {
   return runs;
 }
 
-/// A line of an IProfiler of one's own: "Timing: 37.472us -> name".
+/// A line of a custom IProfiler: "Timing: 37.472us -> name".
 std::optional<LayerTime> read_callback(std::string_view line) {
   constexpr std::string_view word = "Timing: ", arrow = "us -> ";
   const std::size_t at = line.find(word), unit = line.find(arrow);
@@ -96,7 +95,7 @@ std::optional<LayerTime> read_callback(std::string_view line) {
   return LayerTime{.name = name, .average_ms = *value / 1e3, .total_ms = *value / 1e3};
 }
 
-/// Where rows have totals and runs, averages are made of those: they are printed with more digits.
+/// Recomputes averages from totals and runs, which are printed with more digits.
 void refine_averages(Times& times) {
   if (times.runs <= 0) return;
   for (LayerTime& layer : times.layers)
@@ -133,7 +132,7 @@ void join_by_name(const std::vector<Layer>& layers, const Times& times, JoinedTi
     joined.average_ms[found->second.back()] = time.average_ms;
     found->second.pop_back();
   }
-  // Tables leave out layers for which nothing ran.
+  // Tables omit layers without device work.
   std::size_t untimed = 0;
   for (std::size_t i = 0; i < layers.size(); ++i)
     untimed += !joined.average_ms[i] && has_kernel(layers[i]);
