@@ -4,7 +4,7 @@ BUILD = build/$(PRESET)
 JOBS ?= $(shell nproc)
 export NINJA_STATUS = [%f of %t, %e s] 
 
-.PHONY: demo test build program configure setup bench asan format lint install wheel stacks
+.PHONY: demo test build program configure setup bench asan format lint check-all install wheel stacks
 
 demo: program
 	@$(BUILD)/bin/symprof profile models/bert_base.pt2 --optimizer adamw --by module --depth 3 \
@@ -38,6 +38,9 @@ format:
 
 lint: build
 	@./scripts/lint.sh
+
+check-all: setup
+	@./scripts/check_all.sh
 
 # build/wheels/symprof-….whl out of the same build, tried in a clean environment.
 wheel: program

@@ -8,7 +8,7 @@ import dataclasses
 import torch
 from lifetimes_models import Layers, linear, rows
 from torch import nn
-from torch.nn import functional as F
+from torch.nn import functional as F  # noqa: F401
 
 
 def scaled(x):

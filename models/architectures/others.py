@@ -2,7 +2,7 @@
 import torch
 from torch import nn
 
-from .architecture import Architecture, NamedInputs, OneOutput, tokens
+from .architecture import Architecture, NamedInputs, tokens
 
 
 def diffusion_unet():

@@ -5,7 +5,7 @@ import warnings
 import symprof  # Before torch.
 
 import torch
-import torch.nn.attention.flex_attention as flex
+import torch.nn.attention.flex_attention as flex  # noqa: F401
 from torch import nn
 from torch._higher_order_ops import associative_scan, scan, while_loop
 from torch._higher_order_ops.map import map as map_over

@@ -2,7 +2,6 @@
 
 The outputs may be of any structure; backward starts from ones on each that has a gradient.
 """
-import collections
 import contextlib
 
 import fake_models

@@ -7,7 +7,6 @@ Each point of the sweeps (kernels/points.py) and each call of truth/measured/sin
 FakeTensorMode that lie on cuda, where ../fake_cuda.cpp answers as an H200. What the operator itself calls below autograd is
 written: its tensors' dtypes, sizes and strides, and its integers, as a Recording has them (record/recording.h). The rules of
 profile/cost/time/ then say which kernels these calls launch (scripts/time/operator_kernels.cpp)."""
-import json
 import pathlib
 import sys
 

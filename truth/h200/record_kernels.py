@@ -72,9 +72,9 @@ class Run:
 def batches(todo):
     """Lists of points that one profiler session measures."""
     for family, points_of in itertools.groupby(todo, lambda p: p.family == "recurrent"):
-        points_of, size = list(points_of), BATCH_OF_MANY if family else BATCH
-        for first in range(0, len(points_of), size):
-            yield points_of[first:first + size]
+        points, size = list(points_of), BATCH_OF_MANY if family else BATCH
+        for first in range(0, len(points), size):
+            yield points[first:first + size]
 
 
 def record_operators(run):

@@ -118,7 +118,7 @@ def main():
     from torch._subclasses.fake_tensor import FakeTensorMode
 
     import fake_models
-    import zoo  # lets transformers be imported without torchvision's operators
+    import zoo  # noqa: F401 - lets transformers be imported without torchvision's operators
 
     torch.set_num_threads(1)
     force_attention(-1)

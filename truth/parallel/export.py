@@ -6,7 +6,6 @@ Usage: python export.py [NAME…]
 `forward(x, target)` is what a step of those scripts computes, so that backward starts at a scalar; the model itself is
 the module `model`, which is what the engines wrap."""
 import importlib
-import json
 import pathlib
 import sys
 

@@ -85,7 +85,6 @@ def play(order, stages):
             while place[r] < len(actions):
                 action = actions[place[r]]
                 if action is not None:
-                    times = []
                     ok = True
                     for a in parts(action):
                         t = ready(a)

@@ -6,7 +6,7 @@ import os
 import pathlib
 import sys
 
-import symprof  # Before torch.
+import symprof  # noqa: F401 - Before torch.
 from symprof import _run
 
 import torch  # The processes have it already when they begin.

@@ -61,7 +61,7 @@ def formulas():
     """Where FlopCounterMode has none, or a wrong one."""
     import measure
     import torch
-    import transformers.integrations.moe  # defines its operators
+    import transformers.integrations.moe  # noqa: F401 - defines its operators
 
     return {
         torch.ops.aten.convolution_backward: measure.convolution_backward_flops,

@@ -43,7 +43,7 @@ def enlarge(net: Net) -> None:
     else:
         net.say(net.pick(("x = F.interpolate(x, scale_factor=2)",
                           "x = F.interpolate(x, scale_factor=2, mode='bilinear', align_corners=False)",
-                          f"x = F.pixel_shuffle(x.repeat(1, 4, 1, 1), 2)")))
+                          "x = F.pixel_shuffle(x.repeat(1, 4, 1, 1), 2)")))
     net.become(b, c, 2 * h, 2 * w)
 
 

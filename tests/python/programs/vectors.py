@@ -181,7 +181,7 @@ def indexing(net: Net) -> None:
                       f"x = x[torch.tensor({list(range(b))[::-1]}, device=x.device)]",
                       f"x = x.take_along_dim(x.argmax(1, keepdim=True), 1).expand(-1, {f}) + x",
                       "x = torch.index_add(x, 0, torch.zeros(1, dtype=torch.int64, device=x.device), x[:1])",
-                      f"x = x.index_fill(1, torch.tensor([0], device=x.device), 0.5)", "x = x.sort(-1).values",
+                      "x = x.index_fill(1, torch.tensor([0], device=x.device), 0.5)", "x = x.sort(-1).values",
                       f"x = x.topk({f}, dim=1)[0]")))
 
 

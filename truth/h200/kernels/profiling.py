@@ -16,7 +16,7 @@ def synchronized(device):
 
 def profiled(work, device, record_shapes=False):
     """Runs work() under torch.profiler: CUPTI's kernel times, and the CPU's side."""
-    import torch
+    import torch  # noqa: F401
     from torch.profiler import ProfilerActivity, profile
     activities = [ProfilerActivity.CPU] + [ProfilerActivity.CUDA] * (device == "cuda")
     with profile(activities=activities, record_shapes=record_shapes) as profiler:

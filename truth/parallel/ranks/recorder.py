@@ -84,7 +84,7 @@ KINDS = (  # first match from the innermost frame outwards: (file, function) -> 
 )
 
 
-def kind_of(frames, cache={}):
+def kind_of(frames, cache={}):  # noqa: B006 - kept between calls
     for frame in frames:
         key = (frame["filename"], frame["name"])
         if key not in cache:

@@ -1,7 +1,7 @@
 # DDP with no_sync, a bf16 compression hook and ZeroRedundancyOptimizer
 # packages: torch
 # arguments: --ranks 2
-import contextlib, os, torch
+import contextlib, os, torch  # noqa: F401
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.algorithms.ddp_comm_hooks.default_hooks import bf16_compress_hook

@@ -2,7 +2,7 @@
 # packages: torch
 # arguments: --ranks 4
 # saved: gathered weights on the CPU
-import os, torch
+import os, torch  # noqa: F401
 import torch.distributed as dist
 from torch import nn
 from torch.distributed.fsdp import FullyShardedDataParallel as FSDP, MixedPrecision, ShardingStrategy
