@@ -113,7 +113,6 @@ CIRCLES = [
     {"shape/interpreter/branch_cost", "shape/interpreter/higher_order", "shape/interpreter/interpreter",
      "shape/interpreter/nested", "shape/interpreter/nested_body", "shape/interpreter/unsupported"},
     {"shape/step/module_nodes", "shape/step/module_scope"},
-    {"trace/frames/assignment", "trace/frames/own_calls"},
     {"trace/onnx/builder", "trace/onnx/reader"},
     {"trace/passes/bind_inputs", "trace/passes/input_values"},
     {"trace/torchscript/inputs", "trace/torchscript/load"},

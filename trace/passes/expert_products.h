@@ -1,5 +1,7 @@
 // Experts whose products are one call each: rows of tokens, sorted by expert, times the expert's
 // matrix (torch._grouped_mm, and its replacement in transformers).
+//
+// Public header.
 #pragma once
 
 #include <cstddef>

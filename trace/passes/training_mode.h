@@ -1,4 +1,6 @@
 // Switches a graph's operators between training and evaluation.
+//
+// Public header.
 #pragma once
 
 #include "record/step_options.h"

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "trace/python/source/own_calls.h"
 #include "trace/python/source/python_folders.h"
+#include "trace/python/source/tokens.h"
 
 namespace symprof::trace::torchscript {
 namespace {

@@ -11,7 +11,7 @@
 #include "trace/graph/edit.h"
 #include "trace/graph/uses.h"
 #include "trace/python/dtypes/cast_lines.h"
-#include "trace/python/source/own_calls.h"
+#include "trace/python/source/tokens.h"
 #include "trace/python/source/written_dtypes.h"
 
 namespace symprof::trace {

@@ -9,6 +9,7 @@
 #include "trace/python/lifetimes/repeated_lines.h"
 #include "trace/python/source/assignment.h"
 #include "trace/python/source/own_calls.h"
+#include "trace/python/source/tokens.h"
 
 namespace symprof::trace {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 #include <utility>
 
-#include "trace/python/source/own_calls.h"
+#include "trace/python/source/tokens.h"
 
 namespace symprof::trace {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "trace/python/source/own_calls.h"
+#include "trace/python/source/tokens.h"
 
 namespace symprof::trace {
 namespace {

@@ -5,7 +5,6 @@
 #include <cctype>
 
 #include "base/text.h"
-#include "trace/python/source/own_calls.h"
 #include "trace/python/source/tokens.h"
 #include "trace/python/source/written_calls.h"
 

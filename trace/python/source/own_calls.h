@@ -7,9 +7,6 @@
 
 namespace symprof::trace {
 
-/// How often `word` stands in `text` as a whole word.
-int count_word(std::string_view text, std::string_view word);
-
 /// The attribute that holds a module, from its path: "fc" of "block.fc.0"; empty for the root.
 std::string_view attribute_of(std::string_view path);
 

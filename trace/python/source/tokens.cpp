@@ -141,4 +141,16 @@ bool has_comprehension(Tokens tokens) {
   });
 }
 
+int count_word(std::string_view text, std::string_view word) {
+  if (word.empty() || text.find(word) == text.npos) return 0;
+  int count = 0;
+  const char* const end = text.data() + text.size();
+  for (const Token& token : tokens_of(text)) {
+    if (token.kind != TokenKind::name) continue;
+    const std::string_view rest(token.text.data(), end);
+    count += rest.starts_with(word) && (rest.size() == word.size() || !is_word(rest[word.size()]));
+  }
+  return count;
+}
+
 }  // namespace symprof::trace

@@ -49,4 +49,7 @@ bool is_bracketed(Tokens tokens);
 /// Whether a loop stands inside of the line: `[f(x) for x in xs]`, not `for x in xs: f(x)`.
 bool has_comprehension(Tokens tokens);
 
+/// How often `word` stands in `text` as a whole word.
+int count_word(std::string_view text, std::string_view word);
+
 }  // namespace symprof::trace
