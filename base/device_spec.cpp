@@ -7,6 +7,8 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
+#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
@@ -48,12 +50,23 @@ const std::vector<std::string> known_keys = {"name",
                                              "nvlink_bytes_per_second",
                                              "pcie_bytes_per_second",
                                              "kernel_times",
+                                             "kernel_clocks",
                                              "links",
                                              "classes",
                                              "calibration",
                                              "source"};
 
-/// Reads one device file; errors name the key.
+/// Most devices have those of one file, which is read once.
+std::shared_ptr<const KernelClocks> shared_clocks(const std::string& path) {
+  static std::mutex mutex;
+  static std::map<std::string, std::shared_ptr<const KernelClocks>> known;
+  const std::scoped_lock lock(mutex);
+  auto& clocks = known[std::filesystem::weakly_canonical(path).string()];
+  if (!clocks) clocks = std::make_shared<const KernelClocks>(load_kernel_clocks(path));
+  return clocks;
+}
+
+/// One device file, with errors that name the key.
 class DeviceReader {
  public:
   DeviceReader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
@@ -135,6 +148,8 @@ class DeviceReader {
       spec.kernel_times = path_;
     }
     if (json_.contains("kernel_times")) spec.kernel_times = path_beside("kernel_times");
+    if (json_.contains("kernel_clocks"))
+      spec.kernel_clocks = shared_clocks(path_beside("kernel_clocks"));
     if (json_.contains("links")) spec.links = path_beside("links");
   }
 
@@ -227,8 +242,12 @@ std::vector<DeviceSpec> shipped_devices(const std::string& folder) {
 }
 
 DeviceSpec find_device(const std::string& name_or_path, const std::string& folder) {
-  if (name_or_path.ends_with(".json")) return load_device(name_or_path);
-  // A file is named after its device, so the others need not be read.
+  if (name_or_path.ends_with(".json")) {
+    DeviceSpec device = load_device(name_or_path);
+    if (!device.kernel_clocks) device.kernel_clocks = shared_clocks(folder + "/clocks/h200.json");
+    return device;
+  }
+  // A file has its device's name, so that the others need not be read.
   std::error_code code;
   const std::filesystem::path own = std::filesystem::path(folder) / (name_or_path + ".json");
   if (std::filesystem::is_regular_file(own, code)) {

@@ -4,9 +4,12 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "base/kernel_clocks.h"
 
 namespace symprof {
 
@@ -54,8 +57,11 @@ struct DeviceSpec {
   /// Path of the file with coefficients of kernel times (profile/time/kernel_times.h), which may be
   /// this device's own; empty: values of the data sheet are used.
   std::string kernel_times;
-  /// Path of the file with NCCL's links to other devices and the network
-  /// (profile/time/collectives/links.h); empty: unknown.
+  /// Of a device that has none of its own: those of the H200 (devices/clocks/h200.json). Null: not
+  /// known.
+  std::shared_ptr<const KernelClocks> kernel_clocks;
+  /// Path of the file with its links to other devices and to the network, as NCCL sees them
+  /// (profile/time/collectives/links.h); empty: not known.
   std::string links;
   std::string source;  ///< The source of the figures.
 };

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/option_spelling.h"
 #include "cli/profile_options.h"
+#include "profile/memory/step_memory.h"
 #include "report/chrome_trace.h"
 #include "report/csv.h"
 #include "report/html.h"

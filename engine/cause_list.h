@@ -4,8 +4,10 @@
 #include <string>
 #include <vector>
 
-#include "engine/causes.h"
+#include "engine/cause.h"
 #include "engine/layer_graph.h"
+#include "engine/map.h"
+#include "engine/summary.h"
 
 namespace symprof::engine {
 

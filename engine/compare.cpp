@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "engine/layer_graph.h"
+#include "engine/layer_kinds.h"
 #include "engine/names.h"
 
 namespace symprof::engine {

@@ -19,10 +19,6 @@ struct Tensor {
   std::int64_t vector_width = 1;  ///< Channels are padded to a multiple of this.
 };
 
-/// Bytes of the tensor in memory, including channel padding of its layout. Empty if sizes or dtype
-/// are unknown, or on overflow of 64 bits.
-std::optional<std::int64_t> bytes(const Tensor& tensor);
-
 /// The filter of a layer that is a convolution.
 struct Filter {
   std::int64_t window = 1;  ///< Positions: 9 for 3 x 3.
@@ -42,13 +38,7 @@ struct Layer {
   std::optional<Filter> filter;              ///< Empty if not in the file.
 };
 
-/// True if a kernel runs for the layer, or may run because the file lacks its type.
-bool has_kernel(const Layer& layer);
-/// True if the layer was inserted to change a tensor's format or dtype, and is not a node of the
-/// model.
-bool is_reformat(const Layer& layer);
-
-/// A quantizer's fusion according to a build log.
+/// What a build log says became of a quantizer.
 struct Fusion {
   enum class Kind : std::uint8_t {
     absorbed,    ///< It was fused into the layer `into`.

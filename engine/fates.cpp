@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "engine/layer_kinds.h"
+
 namespace symprof::engine {
 namespace {
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "engine/engine.h"
-#include "engine/map.h"
 #include "engine/model.h"
+#include "engine/node_map.h"
 
 namespace symprof::engine {
 

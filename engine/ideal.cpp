@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/layer_graph.h"
+#include "engine/layer_kinds.h"
 
 namespace symprof::engine {
 namespace {

@@ -1,5 +1,7 @@
 #include "engine/layer_graph.h"
 
+#include "engine/layer_kinds.h"
+
 namespace symprof::engine {
 namespace {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/layer_kinds.h"
+
 namespace symprof::engine {
 namespace {
 

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "engine/fates.h"
+#include "engine/layer_kinds.h"
 #include "engine/names.h"
 
 namespace symprof::engine {

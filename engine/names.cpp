@@ -152,16 +152,6 @@ std::vector<NameTerm> name_terms(std::string_view name) {
   return terms;
 }
 
-bool is_lone_quantizer(const Layer& layer) {
-  if (!has_kernel(layer) || reformat_name(layer.name)) return false;
-  if (layer.origin == "QDQ") return true;
-  const std::vector<NameTerm> terms = name_terms(layer.name);
-  const bool may_be = layer.type == "Reformat" || layer.type == "Scale" || layer.type.empty();
-  return may_be && terms.size() == 1 &&
-         (terms.front().text.find("QuantizeLinear") != std::string::npos ||
-          terms.front().text.find("DequantizeLinear") != std::string::npos);
-}
-
 std::string_view without_number(std::string_view name) {
   const std::size_t last = name.find_last_not_of("0123456789");
   const bool has_number = last != absent && last > 0 && last + 1 < name.size();

@@ -8,8 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "engine/engine.h"
-
 namespace symprof::engine {
 
 /// One part of a layer's name.
@@ -53,11 +51,8 @@ std::optional<RegionName> region_name(std::string_view name);
 /// brackets do not count.
 std::vector<NameTerm> name_terms(std::string_view name);
 
-/// True for a Q or DQ of the model that was not fused and has a kernel, by its origin or its name.
-bool is_lone_quantizer(const Layer& layer);
-
-/// "Conv" of "Conv_84" and "node_linear_1" of "node_linear_1_2": a name without the exporter's or
-/// parser's counter; empty for a name without one.
+/// "Conv" of "Conv_84" and "node_linear_1" of "node_linear_1_2": a name without the number that an
+/// exporter or the parser counted up; empty for a name without one.
 std::string_view without_number(std::string_view name);
 
 /// A node's name as Myelin writes it: '.' is '_' there.

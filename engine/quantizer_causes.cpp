@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/cause_list.h"
+#include "engine/layer_kinds.h"
 #include "engine/names.h"
 
 namespace symprof::engine {

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/build_log.h"
+#include "engine/content.h"
 #include "engine/layer_fields.h"
 #include "engine/log_lines.h"
 #include "engine/text_lines.h"
@@ -16,11 +17,6 @@
 
 namespace symprof::engine {
 namespace {
-
-constexpr auto wanted =
-    "symprof reads what trtexec writes with exportLayerInfo, the JSON or text of TensorRT's "
-    "EngineInspector, and verbose logs of a build.";
-constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 30;
 
 void add_bindings(const Field& root, Engine& engine) {
   for (const std::string_view name : {"Bindings", "bindings"})
@@ -168,18 +164,6 @@ class LogReader {
 
 }  // namespace
 
-std::string content_of_file(const std::string& path) {
-  std::error_code code;
-  if (!std::filesystem::exists(path, code)) throw Error(path, "there is no such file", wanted);
-  if (!std::filesystem::is_regular_file(path, code))
-    throw Error(path, "is no regular file", wanted);
-  if (std::filesystem::file_size(path, code) > largest_file)
-    throw Error(path, "is larger than any list of layers", wanted);
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw Error(path, "cannot be read", "Check the permissions of the file.");
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
-
 Engine read_engine(std::string_view content, const std::string& path) {
   Engine engine;
   engine.path = path;
@@ -191,7 +175,7 @@ Engine read_engine(std::string_view content, const std::string& path) {
     throw Error(path,
                 engine.warnings.empty() ? std::string("has no layers of an engine")
                                         : "has no whole layer: " + engine.warnings.front(),
-                wanted);
+                wanted_files);
   return engine;
 }
 

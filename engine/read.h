@@ -8,9 +8,6 @@
 
 namespace symprof::engine {
 
-/// The bytes of a file. Throws Error if it cannot be read, or is larger than any list of layers.
-std::string content_of_file(const std::string& path);
-
 /// Reads the inspector's JSON (detailed, names alone, a bare list, one object after another), its
 /// text, a verbose build log, polygraphy's list, or a profile, whose records are layers with only a
 /// name and a time. Unknown fields are ignored; a truncated line or file is a warning with its

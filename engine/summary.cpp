@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "engine/layer_kinds.h"
 #include "engine/names.h"
 
 namespace symprof::engine {

@@ -8,9 +8,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/content.h"
 #include "engine/layer_fields.h"
+#include "engine/layer_kinds.h"
 #include "engine/log_lines.h"
-#include "engine/read.h"
 
 namespace symprof::engine {
 namespace {

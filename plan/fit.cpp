@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profile/memory/step_memory.h"
+
 namespace symprof::plan {
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "base/device_spec.h"
 #include "profile/cost/time/rules.h"
-#include "profile/step_time.h"
+#include "profile/time_data.h"
 #include "record/recording.h"
 
 namespace symprof::profile {

@@ -10,6 +10,7 @@
 #include "profile/call_cost.h"
 #include "profile/cost/cost.h"
 #include "profile/figure_sums.h"
+#include "profile/memory/step_memory.h"
 #include "profile/node_bytes.h"
 #include "profile/operators/operators.h"
 #include "profile/own_rules.h"

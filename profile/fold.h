@@ -5,10 +5,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "profile/profile.h"
+#include "profile/folded_row.h"
 
 namespace symprof::profile {
 
@@ -21,15 +20,7 @@ struct FoldOptions {
   std::optional<int> depth;
 };
 
-struct FoldedRow {
-  std::string kind;  ///< Named as in torch.fx: placeholder, call_module, call_function, output.
-  std::string name;
-  std::string module;  ///< Path; empty at the root and where rows are operators.
-  RowFigures figures;
-  std::vector<NodeId> nodes;  ///< In execution order.
-};
-
-/// By node: one row per node. By operator: all nodes of one operator.
+/// By node: each as it is. By operator: nodes of one operator, wherever they are.
 ///
 /// By module at a depth: nodes whose module path begins with the same components, in order of first
 /// appearance; a node at the root keeps its own row. Without a depth, as torch.fx's Tracer does

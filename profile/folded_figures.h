@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "profile/fold.h"
+#include "profile/folded_row.h"
 
 namespace symprof::profile {
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "profile/step_time.h"
+
 namespace symprof::profile {
 
 RankPasses passes_of(const std::vector<StagePass>& passes, const StepLoad& load) {

@@ -12,8 +12,8 @@
 
 #include "base/device_spec.h"
 #include "profile/cost/cost.h"
-#include "profile/memory/step_memory.h"
-#include "profile/step_time.h"
+#include "profile/memory/memory_data.h"
+#include "profile/time_data.h"
 #include "record/program_recording.h"
 #include "record/recording.h"
 

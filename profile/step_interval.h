@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
-#include "profile/step_time.h"
 #include "profile/time/kernel.h"
+#include "profile/time_data.h"
 
 namespace symprof::profile {
 

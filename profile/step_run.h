@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/device_spec.h"
-#include "profile/step_time.h"
+#include "profile/time_data.h"
 
 namespace symprof::profile {
 

@@ -89,6 +89,7 @@ class Slice {
   void copy_head() {
     part_.path = whole_.path;
     part_.format = whole_.format;
+    part_.traits = whole_.traits;
     part_.producer = whole_.producer;
     part_.modules = whole_.modules;
     part_.specs = whole_.specs;

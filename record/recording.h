@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor_spec.h"
+#include "record/graph_traits.h"
 #include "record/ids.h"
 #include "record/lifetimes.h"
 #include "record/rank.h"
@@ -135,6 +136,7 @@ struct KvCacheRecord {
 
 struct Recording {
   std::string path, format, producer;  ///< As in the Graph that ran.
+  GraphTraits traits;                  ///< As in that.
   std::vector<ModuleRecord> modules;
   std::vector<NodeRecord> nodes;  ///< Inputs, graph nodes in order, output, loss, optimizer.
   std::vector<CallRecord> calls;  ///< In order of execution.

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/layer_kinds.h"
 #include "report/engine.h"
 #include "report/format_number.h"
 #include "report/json_writer.h"

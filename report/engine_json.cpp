@@ -1,3 +1,4 @@
+#include "engine/layer_kinds.h"
 #include "report/engine.h"
 #include "report/json_writer.h"
 

@@ -4,6 +4,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "profile/memory/step_memory.h"
 #include "report/names.h"
 #include "report/pickle_writer.h"
 

@@ -36,8 +36,7 @@ std::string call_text(CallId id, const Recording& recording) {
   const CallRecord& call = recording.calls[static_cast<std::size_t>(id)];
   const NodeRecord& node = recording.nodes[static_cast<std::size_t>(call.node)];
   const std::string text = call_text(call.phase, node.name, node.module);
-  const bool is_program = recording.format == "program";  // Its lines are the user's own.
-  return is_program && !node.source.empty() ? fmt::format("{} ({})", text, node.source) : text;
+  return !node.source.empty() ? fmt::format("{} ({})", text, node.source) : text;
 }
 
 std::string peak_text(const StepMemory& memory, const Recording& recording) {

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/fitting.h"
+#include "profile/step_time.h"
 #include "session/batch_name.h"
 #include "session/session.h"
 #include "session/setting_table.h"

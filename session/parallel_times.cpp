@@ -4,6 +4,7 @@
 
 #include "profile/collective_times.h"
 #include "profile/pipeline_time.h"
+#include "profile/step_time.h"
 #include "profile/time/collectives/links.h"
 #include "session/paths.h"
 

@@ -9,7 +9,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "profile/memory/step_memory.h"
 #include "profile/parallel/parallelize.h"
+#include "profile/step_time.h"
 #include "session/parallel_step.h"
 #include "session/parallel_times.h"
 #include "session/paths.h"
@@ -174,7 +176,7 @@ PreparedModel Session::prepare_fullest(const Settings& settings) {
 PreparedModel Session::prepare(const Settings& settings) {
   if (asks_for_fullest_rank(settings)) return prepare_fullest(settings);
   settings::check(settings);
-  if (file_.graph && file_.graph->format != "exported" && !settings.python_sources.empty())
+  if (file_.graph && !file_.graph->traits.has_python_lines && !settings.python_sources.empty())
     throw Error(
         SettingRef{"python_sources"},
         "it is for traces (torch.jit.trace) and .pt2 files, and " + file_.path + " is none.",

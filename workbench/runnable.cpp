@@ -54,7 +54,7 @@ Runnable runnable(const onnx::ModelProto& model, const std::string& path) {
 
 Runnable runnable(const Graph& graph, const std::string& path, const ValueRunner& runner) {
   Runnable start{.graph = graph};
-  const ValueRunner::Leaves weights = graph.format == "torchscript"
+  const ValueRunner::Leaves weights = graph.traits.weights_are_pickled
                                           ? runner.script_weights(path)
                                           : trace::load_exported_weights(path);
   for (const Value& value : graph.values)

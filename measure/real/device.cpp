@@ -7,7 +7,7 @@
 #include <malloc.h>
 
 #include "base/error.h"
-#include "meta/fake/simulated_device.h"
+#include "meta/fake/cuda_library.h"
 
 namespace symprof::measure::real {
 namespace {

@@ -1,7 +1,8 @@
 // The function calls that a CPU calibration measures (profile/time/functions.h).
 #pragma once
 
-#include "measure/real/kernel_calls.h"
+#include "measure/real/kernel_call.h"
+#include "profile/time/kernel.h"
 
 namespace symprof::measure::real {
 

@@ -1,20 +1,16 @@
 // Operator calls whose kernels have a given work.
 #pragma once
 
-#include <ATen/core/Tensor.h>
+#include <c10/core/Device.h>
 
-#include <functional>
-
+#include "measure/real/kernel_call.h"
 #include "profile/time/kernel.h"
 
 namespace symprof::measure::real {
 
-/// Calls the operator once and returns its result.
-using KernelCall = std::function<at::Tensor()>;
-
-/// A call with this work according to the time rules (profile/cost/time). If a class has several
-/// operators, the size selects one, so that all are covered. Empty: no operator on this device has
-/// such work.
+/// What has the work that the rules of times (profile/cost/time) see in a call of it. Where a class
+/// has several operators, the size decides which, so that all have their share. Empty: nothing on
+/// this device has such work.
 KernelCall kernel_call(const profile::Kernel& kernel, c10::Device device);
 
 }  // namespace symprof::measure::real

@@ -4,27 +4,17 @@
 // Public header.
 #pragma once
 
-#include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "measure/kernel_runner.h"
+#include "measure/real/leaf_values.h"
 #include "measure/run.h"
 #include "record/step_options.h"
 #include "trace/graph/graph.h"
 
 namespace symprof::measure {
-
-/// Values of inputs and weights, by name.
-using LeafValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
-/// By output: its tensors (one, except for sequences and empty optionals).
-using OutputValues = std::vector<std::vector<std::shared_ptr<const ConstantTensor>>>;
-
-/// Receives the values of one result, as in OutputValues, right after its node has run.
-using ResultSink =
-    std::function<void(ValueId result, const std::vector<std::shared_ptr<const ConstantTensor>>&)>;
 
 struct Library {
   /// Runs a prepared graph on a device and times it. Throws Error that names the node.

@@ -152,7 +152,7 @@ c10::IValue RealStep::make_leaf(ValueId id, std::int64_t bound) {
   // tensors.
   const bool may_train =
       value.kind == ValueKind::parameter ||
-      (trains() && value.kind == ValueKind::input && graph_.format == "exported");
+      (trains() && value.kind == ValueKind::input && graph_.traits.knows_input_gradients);
   if (may_train && value.requires_grad && (tensor.is_floating_point() || tensor.is_complex()))
     tensor.set_requires_grad(true);
   if (value.kind == ValueKind::parameter && tensor.requires_grad()) trained_.push_back(tensor);

@@ -2,7 +2,7 @@
 // no fake tensors.
 #pragma once
 
-#include "measure/real/library.h"
+#include "measure/real/leaf_values.h"
 
 namespace symprof::measure::real {
 

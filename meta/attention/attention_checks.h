@@ -7,7 +7,7 @@
 #include <optional>
 #include <string>
 
-#include "meta/attention/attention_choice.h"
+#include "meta/attention/attention_call.h"
 
 namespace symprof::meta {
 

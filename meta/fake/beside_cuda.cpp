@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <atomic>
 
-#include "meta/fake/fake_mode.h"
-#include "meta/fake/simulated_device.h"
+#include "meta/fake/cuda_library.h"
+#include "meta/fake/current_mode.h"
 #include "meta/fake/simulated_guard.h"
 #include "meta/fake/simulated_hooks.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 
 #include "meta/fake/beside_cuda.h"
-#include "meta/fake/simulated_device.h"
+#include "meta/fake/cuda_library.h"
 
 namespace symprof::meta {
 namespace {

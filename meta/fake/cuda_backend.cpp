@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "meta/fake/fake_mode.h"
-#include "meta/fake/simulated_device.h"
+#include "meta/fake/cuda_library.h"
+#include "meta/fake/current_mode.h"
 
 namespace symprof::meta {
 namespace {

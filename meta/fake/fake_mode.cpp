@@ -1,6 +1,5 @@
 #include "meta/fake/fake_mode.h"
 
-#include <optional>
 #include <utility>
 
 #include "meta/fake/beside_cuda.h"
@@ -17,29 +16,21 @@ struct BesideCuda {
   std::shared_ptr<void> detours = detours_around_cuda();
 };
 
-struct ModeInfo final : c10::DebugInfoBase {
-  ModeInfo(AttentionPolicy attention, std::shared_ptr<Observer> observer, Factories factories)
-      : attention(std::move(attention)), observer(std::move(observer)), factories(factories) {
-    if (factories == Factories::on_host) beside_cuda.emplace();
-  }
-  AttentionPolicy attention;
-  std::shared_ptr<Observer> observer;
-  Factories factories;
-  std::optional<BesideCuda> beside_cuda;
-};
-
-// A thread-local slot of LibTorch that is unused outside of inference servers. It is an enumeration
-// in 2.11 and an object in 2.13; both accept this name.
-const auto slot = [] { return c10::DebugInfoKind::INFERENCE_CONTEXT; };
-
-ModeInfo* current_info() { return dynamic_cast<ModeInfo*>(c10::ThreadLocalDebugInfo::get(slot())); }
+std::shared_ptr<ModeInfo> info_of(AttentionPolicy attention, std::shared_ptr<Observer> observer,
+                                  Factories factories) {
+  auto info = std::make_shared<ModeInfo>();
+  info->attention = std::move(attention);
+  info->observer = std::move(observer);
+  info->factories = factories;
+  if (factories == Factories::on_host) info->beside_cuda = std::make_shared<BesideCuda>();
+  return info;
+}
 
 }  // namespace
 
 FakeMode::FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer,
                    Factories factories)
-    : debug_info_(slot(),
-                  std::make_shared<ModeInfo>(std::move(attention), std::move(observer), factories)),
+    : debug_info_(mode_slot(), info_of(std::move(attention), std::move(observer), factories)),
       include_fake_(c10::DispatchKey::Fake),
       saved_autograd_state_(c10::AutogradState::get_tls_state()) {
   simulate_device();
@@ -48,20 +39,5 @@ FakeMode::FakeMode(AttentionPolicy attention, std::shared_ptr<Observer> observer
 }
 
 FakeMode::~FakeMode() { c10::AutogradState::set_tls_state(saved_autograd_state_); }
-
-std::shared_ptr<Observer> current_observer() {
-  const ModeInfo* info = current_info();
-  return info == nullptr ? nullptr : info->observer;
-}
-
-bool is_in_program() {
-  const ModeInfo* info = current_info();
-  return info != nullptr && info->factories == Factories::on_host;
-}
-
-const AttentionPolicy* current_attention_policy() {
-  const ModeInfo* info = current_info();
-  return info == nullptr ? nullptr : &info->attention;
-}
 
 }  // namespace symprof::meta

@@ -7,7 +7,7 @@
 #include <atomic>
 
 #include "meta/fake/convert.h"
-#include "meta/fake/fake_mode.h"
+#include "meta/fake/current_mode.h"
 
 namespace symprof::meta {
 namespace {

@@ -8,8 +8,8 @@
 #include <c10/core/impl/LocalDispatchKeySet.h>
 
 #include "base/tensor_spec.h"
-#include "meta/fake/known_values.h"
 #include "meta/fake/observer.h"
+#include "meta/fake/values_beside.h"
 
 namespace symprof::meta {
 

@@ -12,7 +12,7 @@
 #include <optional>
 #include <span>
 
-#include "meta/fake/value_range.h"
+#include "meta/fake/values_beside.h"
 
 namespace symprof::meta {
 
@@ -22,18 +22,8 @@ constexpr std::int64_t most_followed_elements = std::int64_t{1} << 20;
 /// (Factories::on_host).
 constexpr std::int64_t most_followed_floats = std::int64_t{1} << 14;
 
-/// Known values and bounds of a storage's numbers.
-struct ValuesBeside {
-  c10::Storage numbers;  ///< In host memory; empty if no number is known.
-  /// If only a part is known: a byte for each byte of `numbers`, 1 in the known part.
-  c10::Storage known_part;
-  bool are_assumed = false;           ///< `numbers` are assumed: tokens spread evenly.
-  std::optional<ValueRange> range;    ///< Bounds of unknown numbers.
-  bool has_upper_bound_size = false;  ///< A size of its tensors is an upper bound.
-};
-
-/// Sets a fake tensor's numbers to `values`, a real tensor of its dtype and sizes. Only real-valued
-/// dtypes of one byte or more are kept. The rest of a larger storage is unchanged.
+/// Gives a fake tensor the numbers of `values`, a real tensor of its dtype and sizes. Only real
+/// numbers of a byte and more are kept. Of a larger storage the rest stays as it was.
 void give_values(const at::Tensor& fake, const at::Tensor& values);
 
 /// As above, from bytes in row-major order.

@@ -4,15 +4,13 @@
 #include <ATen/native/DispatchStub.h>
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/_fused_sdp_choice_ops.h>
-#include <dlfcn.h>
 
-#include <filesystem>
 #include <mutex>
 
-#include "base/cuda_kernels.h"
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/beside_cuda.h"
-#include "meta/fake/fake_mode.h"
+#include "meta/fake/cuda_library.h"
+#include "meta/fake/current_mode.h"
 #include "meta/fake/simulated_guard.h"
 #include "meta/fake/simulated_hooks.h"
 
@@ -33,16 +31,8 @@ std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
   return static_cast<std::int64_t>(sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 
-// Loads from the folder of libtorch_cpu.so, which defines this symbol.
-void load_cuda_kernels() {
-  Dl_info library{};
-  if (dladdr(reinterpret_cast<const void*>(&at::CUDAHooksRegistry), &library) == 0) return;
-  const auto folder = std::filesystem::path(library.dli_fname).parent_path();
-  dlopen((folder / "libtorch_cuda.so").c_str(), RTLD_NOW | RTLD_GLOBAL);
-}
-
-// Called each time: without a GPU, each FakeTensorMode of a CUDA build replaces the current guard
-// by one that does nothing (ensureCUDADeviceGuardSet, c10/core/impl/).
+// Each time: where there is no GPU, each FakeTensorMode of a CUDA build puts a guard that does
+// nothing in the place of the one that it finds (ensureCUDADeviceGuardSet, c10/core/impl/).
 void put_guard_in_front() {
   static std::mutex mutex;
   static const c10::impl::DeviceGuardImplInterface* ours = nullptr;
@@ -63,15 +53,6 @@ void put_guard_in_front() {
 }();
 
 }  // namespace
-
-// First called before this file's hooks are registered.
-bool has_cuda_kernels() {
-  static const bool found = [] {
-    if (are_cuda_kernels_wanted()) load_cuda_kernels();
-    return at::CUDAHooksRegistry()->Has("CUDAHooks");
-  }();
-  return found;
-}
 
 void simulate_device() {
   static std::once_flag once;

@@ -3,12 +3,8 @@
 
 namespace symprof::meta {
 
-/// True if LibTorch's CUDA library is loaded (base/cuda_kernels.h). Then its device guard, hooks
-/// and kernels stay in use outside of simulations (meta/fake/beside_cuda.h).
-bool has_cuda_kernels();
-
-/// Installs the attention backend choice, the simulated device's guard and its hooks, if they are
-/// not in place.
+/// Installs the answer to "which attention backend", the simulated device's guard and its hooks,
+/// where they are not in place.
 void simulate_device();
 
 /// torch.backends.cudnn.benchmark.

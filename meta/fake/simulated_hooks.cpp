@@ -1,6 +1,6 @@
 #include "meta/fake/simulated_hooks.h"
 
-#include "meta/fake/fake_mode.h"
+#include "meta/fake/current_mode.h"
 #include "meta/fake/pinned_memory.h"
 #include "meta/fake/simulated_generator.h"
 

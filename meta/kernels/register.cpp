@@ -2,7 +2,7 @@
 #include <torch/library.h>
 
 #include "meta/fake/cuda_backend.h"
-#include "meta/fake/simulated_device.h"
+#include "meta/fake/cuda_library.h"
 #include "meta/kernels/composites.h"
 #include "meta/kernels/families.h"
 #include "meta/kernels/recurrent_autocast.h"

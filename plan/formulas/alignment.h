@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "plan/formulas/formulas.h"
+#include "plan/formulas/formula.h"
 
 namespace symprof::plan {
 

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::plan {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "profile/memory/allocator/caching_allocator.h"
 #include "profile/memory/holdings.h"
-#include "profile/memory/step_memory.h"
+#include "profile/memory/memory_data.h"
 
 namespace symprof::profile {
 

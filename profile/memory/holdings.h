@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "profile/memory/step_memory.h"
+#include "profile/memory/memory_data.h"
 
 namespace symprof::profile {
 

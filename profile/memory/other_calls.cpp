@@ -107,7 +107,7 @@ bool gives_attention_masks(const Recording& recording) {
 /// In training, masks caused no error in any trace of the models of docs/foreign.md.
 OtherCallsReason because_of_masks(const Recording& recording, bool is_training) {
   if (!is_training) return OtherCallsReason::masks;
-  return recording.format == "exported" && gives_attention_masks(recording)
+  return recording.traits.saves_export_masks && gives_attention_masks(recording)
              ? OtherCallsReason::saving_masks
              : OtherCallsReason::none;
 }
@@ -127,7 +127,7 @@ bool is_higher_by_names(const Recording& recording) {
 }  // namespace
 
 OtherCalls other_calls(const Recording& recording) {
-  const bool is_onnx = recording.format == "onnx";
+  const bool is_onnx = !recording.traits.operators_are_aten;
   const bool is_training = trains(recording);
   if (is_onnx && is_training) {
     std::vector<std::string> operators = operators_of_other_calls(recording);

@@ -57,9 +57,8 @@ class DoubtReplay {
   /// True if the model comes from a file and its constructors were not read
   /// (Graph::unregistered_bytes).
   bool may_lack_tensors() const {
-    const bool is_of_module = recording_.format == "exported" || recording_.format == "torchscript";
-    return is_of_module && !trains_ && recording_.unregistered_bytes.empty() &&
-           least_peak_ < small_step;
+    return recording_.traits.may_lack_attributes && !trains_ &&
+           recording_.unregistered_bytes.empty() && least_peak_ < small_step;
   }
 
   struct Held {

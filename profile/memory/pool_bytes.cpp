@@ -4,6 +4,8 @@
 #include <limits>
 #include <utility>
 
+#include "profile/memory/step_memory.h"
+
 namespace symprof::profile {
 namespace {
 

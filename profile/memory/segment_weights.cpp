@@ -8,6 +8,7 @@
 
 #include "base/rounding.h"
 #include "profile/memory/segment_packing.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::profile {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "base/rounding.h"
 #include "profile/memory/large_pool.h"
+#include "profile/memory/step_memory.h"
 
 namespace symprof::profile {
 namespace {

@@ -1,6 +1,7 @@
 #include "python/bindings/profile_handle.h"
 
 #include "base/error.h"
+#include "profile/memory/step_memory.h"
 #include "profile/program.h"
 #include "report/columns.h"
 #include "report/csv.h"

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "profile/memory/step_memory.h"
 #include "profile/program.h"
 #include "python/bindings/frames.h"
 #include "session/session.h"

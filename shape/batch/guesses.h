@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "shape/batch/choices.h"
+#include "shape/batch/choice.h"
 
 namespace symprof::shape {
 

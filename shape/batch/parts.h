@@ -2,7 +2,7 @@
 // give another graph for each batch.
 #pragma once
 
-#include "shape/batch/choices.h"
+#include "shape/batch/choice.h"
 
 namespace symprof::shape {
 

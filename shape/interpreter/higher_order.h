@@ -12,7 +12,8 @@
 #include <string_view>
 #include <vector>
 
-#include "shape/interpreter/interpreter.h"
+#include "record/lifetimes.h"
+#include "shape/interpreter/recompute.h"
 #include "trace/graph/graph.h"
 
 namespace symprof::shape {

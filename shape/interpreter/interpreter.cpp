@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
+#include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_inputs.h"
 #include "meta/fake/mixed_dtypes.h"
 #include "meta/fake/regions.h"
@@ -17,10 +18,12 @@
 #include "shape/interpreter/expert_parallel.h"
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
+#include "shape/interpreter/run_body.h"
 #include "shape/interpreter/tensor_parallel.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/interpreter/viewable.h"
 #include "shape/lowering/lowering.h"
+#include "shape/lowering/real_tensor.h"
 #include "shape/lowering/widened.h"
 #include "trace/graph/region_markers.h"
 
@@ -220,6 +223,50 @@ void Interpreter::clear_results() {
 
 void Interpreter::drop_dead_values(std::size_t index) {
   for (const ValueId id : dying_[index]) values_[static_cast<std::size_t>(id)] = c10::IValue();
+}
+
+namespace {
+
+class Unobserved : public NodeObserver {
+ public:
+  void begin_node(std::size_t) override {}
+  void end_node(std::size_t) override {}
+};
+
+/// A constant of a body, as the graph around it has them: integers and scalars are real, the others
+/// lie on the device.
+c10::IValue constant_of(const Value& value, c10::Device device) {
+  if (value.scalar)
+    return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
+  const bool has_data = value.constant != nullptr;
+  const bool small = has_data && (!is_floating_point(value.constant->spec.dtype) ||
+                                  value.constant->spec.sizes.empty());
+  if (has_data && (small || device.is_cpu())) return lowering::real_tensor(*value.constant);
+  if (!value.spec || device.is_cpu())
+    throw Error("", fmt::format("'{}' of a nested graph has no data", value.name));
+  return meta::make_fake(*value.spec);
+}
+
+}  // namespace
+
+std::vector<c10::IValue> run_body(const Graph& body, std::vector<c10::IValue> inputs,
+                                  c10::Device device, const Recompute& recompute,
+                                  Lifetimes lifetimes) {
+  if (inputs.size() != body.inputs.size())
+    throw Error("", fmt::format("{} values for the {} inputs of a nested graph", inputs.size(),
+                                body.inputs.size()));
+  Interpreter interpreter(body, device, recompute, lifetimes);
+  interpreter.compute_on_host(trace::host_values(body, trace::GraphPlace::nested));
+  for (std::size_t id = 0; id < body.values.size(); ++id)
+    if (body.values[id].kind != ValueKind::result && body.values[id].kind != ValueKind::input)
+      interpreter.set(static_cast<ValueId>(id), constant_of(body.values[id], device));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    interpreter.set(body.inputs[i], std::move(inputs[i]));
+  Unobserved observer;
+  interpreter.run(observer);
+  std::vector<c10::IValue> outputs;
+  for (const ValueId id : body.outputs) outputs.push_back(interpreter.get(id));
+  return outputs;
 }
 
 }  // namespace symprof::shape

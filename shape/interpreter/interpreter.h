@@ -5,45 +5,21 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
-#include <functional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "shape/interpreter/dtype_origins.h"
+#include "shape/interpreter/recompute.h"
 #include "trace/graph/graph.h"
 #include "trace/passes/host_values.h"
 #include "trace/python/lifetimes/lifetimes.h"
 
 namespace symprof::shape {
 
-class Interpreter;
-
-using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
-
-/// Why backward recomputes a function.
-enum class RunAgain : std::uint8_t {
-  of_checkpoint,  ///< torch.utils.checkpoint: stops when all saved tensors are recomputed (early
-                  ///< stop).
-  of_operator,    ///< Control flow: recomputed completely, with its own backward inside.
-};
-
-/// How backward recomputes a function.
-struct Rerun {
-  RunAgain how = RunAgain::of_operator;
-  /// Calls of a checkpoint whose outputs are kept and not recomputed, in the notation of
-  /// record/checkpoint_plan.h.
-  std::vector<std::string> kept;
-};
-
-/// Runs a function of tensors that backward recomputes, instead of keeping what autograd would
-/// save. Empty: the function runs once.
-using Recompute = std::function<std::vector<at::Tensor>(
-    TensorFunction, const std::vector<at::Tensor>&, const Rerun&)>;
-
-/// Called before and after each node. During `end_node`, the node's inputs and outputs are still
-/// alive; values at their last use die right after it.
+/// Told of each node before and after it runs. While `end_node` runs, the node's inputs and outputs
+/// are still there; values at their last use die right after it.
 class NodeObserver {
  public:
   virtual ~NodeObserver() = default;

@@ -55,7 +55,8 @@ LeafReads reads_of(const Graph& graph) {
 }  // namespace
 
 bool stays_real(const Graph& graph, const Value& value) {
-  if (graph.format != "onnx" || value.kind != ValueKind::constant || value.constant == nullptr)
+  if (graph.traits.operators_are_aten || value.kind != ValueKind::constant ||
+      value.constant == nullptr)
     return false;
   return !is_floating_point(value.constant->spec.dtype) || value.constant->spec.sizes.empty();
 }

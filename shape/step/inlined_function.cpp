@@ -41,7 +41,7 @@ std::string place_of(const SourceLine& line) { return fmt::format("{}:{}", line.
 }  // namespace
 
 void warn_of_inlined_functions(const Graph& graph, Recording& recording) {
-  if (graph.format != "exported") return;
+  if (!graph.traits.loses_own_backward) return;
   std::size_t calls = 0;
   std::string first;
   for (const Node& node : graph.nodes) {
@@ -59,7 +59,7 @@ void warn_of_inlined_functions(const Graph& graph, Recording& recording) {
 }
 
 Error with_cause_in_export(const Error& error, const Graph& graph, const NodeRecord& node) {
-  if (graph.format != "exported" || node.graph_node == none) return error;
+  if (!graph.traits.loses_own_backward || node.graph_node == none) return error;
   const SourceLine* line =
       line_in_function(graph, graph.nodes[static_cast<std::size_t>(node.graph_node)]);
   const std::string place = line == nullptr ? std::string() : place_of(*line);

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "shape/step/call_nodes.h"
-#include "shape/step/module_scope.h"
 #include "shape/step/recorder.h"
+#include "shape/step/scope_nodes.h"
 
 namespace symprof::shape {
 

@@ -3,8 +3,9 @@
 // Public header.
 #pragma once
 
-#include <cstdint>
 #include <string>
+
+#include "shape/step/scope_nodes.h"
 
 namespace torch::nn {
 class Module;
@@ -12,14 +13,9 @@ class Module;
 
 namespace symprof {
 
-enum class ScopeNodes : std::uint8_t {
-  per_call,  ///< Every call has its node.
-  one,       ///< All calls of the scope are one node: a function that the report shows as a leaf.
-};
-
-/// While it lives, calls belong to `name`, a path such as "encoder.layers.0" relative to the
-/// enclosing scope, or to `module`, a submodule of the profiled module. No effect outside of a
-/// profile.
+/// While it lives, calls belong to `name`, a path such as "encoder.layers.0" inside the scope
+/// around it, or to `module`, a part of the module that is profiled. Without a profile it does
+/// nothing.
 class ModuleScope {
  public:
   explicit ModuleScope(const std::string& name, ScopeNodes nodes = ScopeNodes::per_call);

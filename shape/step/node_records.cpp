@@ -77,6 +77,7 @@ void NodeRecords::add_nodes() {
   Recording& recording = recorder_.recording();
   recording.path = graph_.path;
   recording.format = graph_.format;
+  recording.traits = graph_.traits;
   recording.producer = graph_.producer;
   recording.warnings = graph_.warnings;
   recording.has_export_masks = graph_.has_export_masks;

@@ -97,7 +97,7 @@ class PromotionFinder {
 }  // namespace
 
 void warn_of_promoted_results(const Graph& graph, Recording& recording) {
-  if (graph.format != "exported") return;
+  if (!graph.traits.has_outer_lines()) return;
   const std::vector<SourceId> lines = PromotionFinder(graph, recording).find();
   if (lines.empty()) return;
   recording.warnings.push_back(fmt::format(

@@ -152,8 +152,7 @@ class Step {
       return std::visit([](auto number) { return c10::IValue(number); }, *value.scalar);
     const at::Tensor tensor = meta::make_fake(spec_of_leaf(graph_, value));
     if (value.constant) meta::give_values(tensor, value.constant->data);
-    // Only torch.export records which inputs need gradients.
-    if (graph_.format == "exported" && value.requires_grad && run_.trains())
+    if (graph_.traits.knows_input_gradients && value.requires_grad && run_.trains())
       require_gradient(tensor);
     return tensor;
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/causes.h"
+#include "engine/layer_kinds.h"
 #include "engine/read.h"
 #include "tests/support/engine_text.h"
 

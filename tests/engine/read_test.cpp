@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "engine/layer_kinds.h"
 #include "engine/summary.h"
 #include "tests/support/engine_text.h"
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "tests/support/recording_builder.h"
+#include "trace/onnx/reader.h"
 
 namespace symprof::test {
 namespace {
@@ -87,7 +88,7 @@ TEST_SUITE("fit") {
     const auto fit_into = [&](std::int64_t bytes) {
       return plan::fit(builder.recording(), {}, {.device_bytes = bytes}, {});
     };
-    builder.recording().format = "onnx";
+    builder.recording().traits = trace::onnx_traits;
     CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);  // It is no training.
     builder.event(EventKind::free, output, builder.call("aten::mm", {}, {}, node, Phase::backward));
     CHECK(fit_into(200_MiB).other_calls_bytes == 40_MiB / 4);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "profile/step_time.h"
+
 using namespace symprof;
 using namespace symprof::profile;
 

@@ -15,6 +15,7 @@
 #include "base/rounding.h"
 #include "plan/checkpoint/planner.h"
 #include "profile/memory/pool_bytes.h"
+#include "profile/memory/step_memory.h"
 #include "profile/profile.h"
 #include "shape/step/propagate.h"
 #include "tests/support/source_folder.h"

@@ -4,6 +4,7 @@
 
 #include "profile/operators/operators.h"
 #include "profile/profile.h"
+#include "tests/support/source_folder.h"
 
 namespace symprof::test {
 
@@ -11,6 +12,8 @@ using namespace symprof::profile;
 
 DeviceSpec device_with(std::initializer_list<const char*> dtypes) {
   DeviceSpec device;
+  device.kernel_clocks = std::make_shared<const KernelClocks>(
+      load_kernel_clocks(source_folder() + "/devices/clocks/h200.json"));
   for (const char* dtype : dtypes) device.flops_per_second.emplace_back(dtype, 1e12);
   return device;
 }

@@ -1,4 +1,5 @@
 #include "tests/support/small_profile.h"
+#include "trace/exported/reader.h"
 
 #include <algorithm>
 
@@ -205,6 +206,7 @@ Profile small_profile() {
   Recording& recording = build.profile.recording;
   recording.path = "net.pt2";
   recording.format = "exported";
+  recording.traits = trace::exported_traits;
   recording.producer = "pytorch 2.13.0";
   add_modules(build.profile);
   add_input(build);

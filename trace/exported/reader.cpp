@@ -120,6 +120,7 @@ Graph load_exported(const std::string& path) {
   Graph graph = std::move(read.graph);
   graph.path = path;
   graph.format = "exported";
+  graph.traits = exported_traits;
   graph.symbol_ranges = symbol_ranges(program, place);
   if (is_old) warn_of_tied_weights(graph, archive);
   if (schema_major(program, place) < first_schema_with_gradients)

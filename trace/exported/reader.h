@@ -9,6 +9,17 @@
 
 namespace symprof::trace {
 
+constexpr GraphTraits exported_traits{
+    .has_python_lines = true,
+    .blocks_are_calls = true,
+    .loses_own_backward = true,
+    .knows_input_gradients = true,
+    .records_dtypes = true,
+    .may_lack_attributes = true,
+    .saves_export_masks = true,
+    .export_call = "torch.export.export(model, args, ",
+};
+
 /// Reads the graph of a .pt2 archive (schema versions 4 to 8: PyTorch 2.3 and later, with the
 /// layout that 2.8 introduced or the one before). Only its JSON records are read, and of the newer
 /// layout the bytes of small constants; weights may be missing. Inputs whose sizes are symbolic

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/tensor_spec.h"
+#include "record/graph_traits.h"
 
 namespace symprof {
 
@@ -218,7 +219,8 @@ struct GuessedDType {
 
 struct Graph {
   std::string path;      ///< The file.
-  std::string format;    ///< "exported", "onnx", "torchscript", "module".
+  std::string format;    ///< For reports: "exported", "onnx", "torchscript", "module".
+  GraphTraits traits;    ///< What code asks instead of the format.
   std::string producer;  ///< "pytorch 2.13.0".
   /// ONNX: the opset of each domain, for the operators that changed meaning.
   std::vector<std::pair<std::string, std::int64_t>> opsets;

@@ -255,7 +255,7 @@ void GraphBuilder::add_subgraph(const std::string& name, const onnx::GraphProto&
   const std::vector<std::string> captured = captured_names(source);
   auto body = std::make_shared<Graph>();
   body->path = path_;
-  body->format = graph_.format;
+  body->format = graph_.format, body->traits = graph_.traits;
   body->producer = graph_.producer;
   body->opsets = graph_.opsets;
   GraphBuilder builder(*body, functions_, signature_, reading_);

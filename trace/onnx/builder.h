@@ -15,7 +15,7 @@
 #include "trace/onnx/exported_call.h"
 #include "trace/onnx/initializers.h"
 #include "trace/onnx/order.h"
-#include "trace/onnx/reader.h"
+#include "trace/onnx/reading.h"
 #include "trace/onnx/scopes.h"
 
 namespace onnx {

@@ -44,6 +44,7 @@ Graph graph_of(const onnx::ModelProto& model, const std::string& path, Reading r
   Graph graph;
   graph.path = path;
   graph.format = "onnx";
+  graph.traits = onnx_traits;
   graph.producer = model.producer_name();
   if (!model.producer_version().empty()) graph.producer += " " + model.producer_version();
   graph.opsets = read_opsets(model);

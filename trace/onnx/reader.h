@@ -25,8 +25,15 @@
 #include <string_view>
 
 #include "trace/graph/graph.h"
+#include "trace/onnx/reading.h"
 
 namespace symprof::trace {
+
+constexpr GraphTraits onnx_traits{
+    .operators_are_aten = false,
+    .may_lack_layers = true,
+    .export_call = "torch.onnx.export(model, args, path, dynamo=True, ",
+};
 
 /// The oldest operator set of the default domain that is read.
 constexpr std::int64_t oldest_opset = 1;
@@ -42,12 +49,6 @@ constexpr std::int64_t oldest_opset = 1;
 /// Throws Error: missing file, not a model, truncated, an old opset, a cycle, a value that nothing
 /// or two things define, a recursive function, an attribute or type that a Graph cannot hold.
 Graph load_onnx(const std::string& path);
-
-/// What of an exporter's changes is undone on reading.
-enum class Reading : std::uint8_t {
-  as_exported,  ///< Names of parameters and joined calls are put back, as said above.
-  as_written,   ///< Nothing: nodes and names are the file's, initializers are constants.
-};
 
 /// Reads a model as `load_onnx` does, from bytes in memory; `path` is only for messages.
 Graph read_onnx(std::string_view bytes, const std::string& path,

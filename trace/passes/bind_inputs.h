@@ -9,25 +9,9 @@
 #include <vector>
 
 #include "trace/graph/graph.h"
+#include "trace/passes/given_input.h"
 
 namespace symprof::trace {
-
-/// Values of an input, in row-major order: written numbers, or a NumPy file.
-struct InputValues {
-  std::vector<std::string> numbers;
-  std::string file;  ///< "lengths.npy"; then there are no `numbers`.
-};
-
-/// The shape of an input, "NAME=DTYPE[DIMS]"; a dimension may be a symbol's name. Values may
-/// follow:
-/// "{80,60,40}" or "{@lengths.npy}".
-struct InputOverride {
-  std::string name;
-  std::optional<DType> dtype;
-  std::vector<Dimension> dimensions;
-  std::optional<InputValues> values;
-  std::string text;  ///< As it was written; empty where nobody wrote it.
-};
 
 /// Parses "x=float32[8,3,224,224]", "x=[batch,3,224,224]" and "lengths=int64[3]{80,60,40}". Throws
 /// Error on anything else.

@@ -39,7 +39,7 @@ void cast_floating_point(Graph& graph, DType dtype) { cast_floating_point(graph,
 
 void cast_floating_point(Graph& graph, DType dtype, const FunctionCalls& calls) {
   graph.cast_to = dtype;
-  if (graph.format == "onnx") {
+  if (!graph.traits.operators_are_aten) {
     if (const auto own = onnx_model_dtype(graph)) replace_onnx_dtype(graph, *own, dtype);
     return;
   }

@@ -51,6 +51,7 @@ class Outliner {
     inner_ = std::make_shared<Graph>();
     inner_->path = graph.path;
     inner_->format = graph.format;
+    inner_->traits = graph.traits;
     inner_->producer = graph.producer;
     inner_->opsets = graph.opsets;
     inner_->cast_to = graph.cast_to;

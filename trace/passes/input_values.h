@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/setting.h"
-#include "trace/passes/bind_inputs.h"
+#include "trace/passes/given_input.h"
 
 namespace symprof::trace {
 

@@ -111,7 +111,7 @@ void set_batch(Graph& graph, const BatchPlan& plan, std::int64_t batch) {
 }
 
 std::string open_batch_advice(const Graph& graph) {
-  if (graph.format == "torchscript")
+  if (graph.traits.export_call.empty())
     return "Trace the model again with code that reads the batch from its inputs (x.shape[0]), or "
            "script it with torch.jit.script.";
   std::string shapes;
@@ -119,11 +119,8 @@ std::string open_batch_advice(const Graph& graph) {
     if (const Value& input = graph.value(id); has_batch(input))
       shapes += fmt::format("{}\"{}\": {{0: torch.export.Dim(\"batch\")}}",
                             shapes.empty() ? "" : ", ", input.name);
-  const bool is_onnx = graph.format == "onnx";
   return fmt::format("Export it with an open batch: {}dynamic_shapes={{{}}}){}.",
-                     is_onnx ? "torch.onnx.export(model, args, path, dynamo=True, "
-                             : "torch.export.export(model, args, ",
-                     shapes,
+                     graph.traits.export_call, shapes,
                      fixed_batch(graph) == 1 ? ", from an example of two or more samples" : "");
 }
 

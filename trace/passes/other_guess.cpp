@@ -120,7 +120,7 @@ class Guesses {
 
 bool take_other_guess(Graph& graph, std::span<const ValueId> origins,
                       std::span<const std::size_t> nested_in) {
-  if (!graph.cast_to || graph.format == "onnx") return false;
+  if (!graph.cast_to || !graph.traits.operators_are_aten) return false;
   if (nested_in.empty()) return Guesses(graph).change_one_of(origins);
   bool is_changed = false;
   for (Argument& argument : graph.nodes.at(nested_in.back()).arguments)

@@ -24,13 +24,8 @@
 namespace symprof::trace {
 namespace {
 
-/// A script's options decide what its graph is: it comes with its inputs, in its dtype.
-bool is_followed_script(const Graph& graph) { return graph.format == "torchscript"; }
-
-/// A trace may have the lines of its Python, as an export has.
-bool has_lines(const Graph& graph) {
-  return graph.format == "exported" || (is_followed_script(graph) && !graph.source_lines.empty());
-}
+bool is_bound(const Graph& graph) { return graph.traits.inputs_are_bound; }
+bool has_lines(const Graph& graph) { return graph.traits.has_python_lines; }
 
 std::optional<std::int64_t> wanted_batch(const PrepareOptions& options) {
   for (const auto& [name, size] : options.sizes)
@@ -80,12 +75,12 @@ constexpr Pass all[] = {
      "a file that fixes its batch answers for others: sizes that follow it stand in the nodes",
      [](const Graph& graph, const PrepareOptions& options) {
        return options.batch_plan_of && wanted_batch(options) && fixed_batch(graph) &&
-              !is_followed_script(graph);
+              !is_bound(graph);
      },
      change_batch},
     {"restore_norms", "training runs batch norms that an exporter folded into weights",
      [](const Graph& graph, const PrepareOptions& options) {
-       return options.step.mode == Mode::train && graph.format == "onnx";
+       return options.step.mode == Mode::train && graph.traits.may_lack_layers;
      },
      [](Graph& graph, const PrepareOptions&) { restore_norms(graph); }},
     {"set_training_mode",
@@ -116,7 +111,7 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions&) { follow_promoted_casts(graph); }},
     {"follow_new_tensors", "new tensors in the dtype of another one have what autocast gives it",
      [](const Graph& graph, const PrepareOptions& options) {
-       return options.step.autocast.has_value() && (has_lines(graph) || is_followed_script(graph));
+       return options.step.autocast.has_value() && (has_lines(graph) || is_bound(graph));
      },
      [](Graph& graph, const PrepareOptions& options) {
        follow_new_tensors(graph, *options.step.autocast);
@@ -126,13 +121,13 @@ constexpr Pass all[] = {
      [](Graph& graph, const PrepareOptions&) { follow_empty_beginnings(graph); }},
     {"cast_floating_point", "the model as if it had been built in that dtype",
      [](const Graph& graph, const PrepareOptions& options) {
-       return options.dtype.has_value() && !is_followed_script(graph);
+       return options.dtype.has_value() && !is_bound(graph);
      },
      [](Graph& graph, const PrepareOptions& options) {
        cast_floating_point(graph, *options.dtype);
      }},
     {"bind_inputs", "every input has a shape from here on",
-     [](const Graph& graph, const PrepareOptions&) { return !is_followed_script(graph); },
+     [](const Graph& graph, const PrepareOptions&) { return !is_bound(graph); },
      [](Graph& graph, const PrepareOptions& options) {
        bind_inputs(graph, options.inputs, options.sizes);
      }},

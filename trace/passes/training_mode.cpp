@@ -166,7 +166,7 @@ class ModeSwitch {
 
   /// ATen exports keep dropout with train=False, but modules pass 0 to attention in evaluation.
   void warn() {
-    if (graph_.format == "onnx") return warn_of_onnx();
+    if (graph_.traits.may_lack_layers) return warn_of_onnx();
     if (!lost_ && !(was_evaluation_ && attention_without_dropout_)) return;
     graph_.warnings.push_back(
         "The file has no trace of dropout or batch statistics that an export in evaluation mode "

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trace/torchscript/graph_recorder.h"
-#include "trace/torchscript/load.h"
+#include "trace/torchscript/options.h"
 
 namespace symprof::trace::torchscript {
 

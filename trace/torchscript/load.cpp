@@ -119,8 +119,8 @@ void note_lost(Graph& graph, const TorchScriptOptions& options, bool makes_masks
 
 Graph walk(const std::string& path, const TorchScriptOptions& asked,
            const std::shared_ptr<torchscript::WalkObserver>& observer, bool follows_values) {
-  Graph graph{.path = path, .format = "torchscript", .producer = "torch.jit"};
-  graph.follows_values = follows_values;
+  Graph graph{.path = path, .format = "torchscript", .traits = script_traits};
+  graph.producer = "torch.jit", graph.follows_values = follows_values;
   const kernels::PackageOperators operators;
   torchscript::Archive archive = torchscript::read_archive(path);
   const TorchScriptOptions options = walk_options(archive, asked);
@@ -185,6 +185,7 @@ Graph load_torchscript(const std::string& path, const TorchScriptOptions& option
     throw Error(path, meta::first_line(error),
                 "LibTorch cannot follow its code: write it again with torch.jit.save.");
   }
+  graph->traits.has_python_lines = !graph->source_lines.empty();
   return std::move(*graph);
 }
 

@@ -4,32 +4,19 @@
 // Public header.
 #pragma once
 
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <utility>
-#include <vector>
 
-#include "record/step_options.h"
 #include "trace/graph/graph.h"
-#include "trace/passes/bind_inputs.h"
-#include "trace/passes/training_mode.h"
+#include "trace/torchscript/options.h"
 
 namespace symprof::trace {
 
-/// A script is code: sizes, the mode and the dtype decide which operators it calls.
-struct TorchScriptOptions {
-  std::vector<InputOverride> inputs;
-  std::vector<std::pair<std::string, std::int64_t>> bindings;
-  std::optional<TrainingMode> mode;  ///< Empty: train where the module has parameters.
-  std::optional<DType> dtype;        ///< Floating-point parameters, buffers and inputs are cast.
-  bool gradients = true;             ///< What torch.is_grad_enabled() answers.
-  /// The most instructions of the script that run: far more than a model takes, so that a loop
-  /// without end is refused after seconds.
-  std::int64_t most_steps = 5'000'000;
-  UnbackedSizes unbacked = UnbackedSizes::refuse;
-  /// Folders with the Python that a trace was made from; empty: its lines are not read.
-  std::vector<std::string> python_sources;
+/// A trace whose Python is given has its lines, too.
+constexpr GraphTraits script_traits{
+    .inputs_are_bound = true,
+    .functions_are_followed = true,
+    .may_lack_attributes = true,
+    .weights_are_pickled = true,
 };
 
 /// True when the content of the file is TorchScript. Throws Error when it cannot be read.

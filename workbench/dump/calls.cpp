@@ -187,6 +187,7 @@ Graph part_of(const Graph& graph, const std::vector<ValueId>& given,
   Graph part;
   part.path = graph.path;
   part.format = graph.format;
+  part.traits = graph.traits;
   part.opsets = graph.opsets;
   part.scopes = graph.scopes;
   part.source_lines = graph.source_lines;

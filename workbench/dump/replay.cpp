@@ -36,10 +36,9 @@ std::vector<DumpedTensor> tensors_of(const dump::Value& value) {
   return tensors;
 }
 
-/// `of_exported`: the value is one of a .pt2, which tells the dtype of every tensor; a size that
-/// the graph computes has none.
-bool fits(const symprof::Value& value, const TensorSpec& spec, bool of_exported) {
-  if (!value.spec && of_exported) return value.recorded_dtype == spec.dtype;
+/// `has_dtypes`: as GraphTraits::records_dtypes; a size that the graph computes has none.
+bool fits(const symprof::Value& value, const TensorSpec& spec, bool has_dtypes) {
+  if (!value.spec && has_dtypes) return value.recorded_dtype == spec.dtype;
   if (!value.spec) return true;
   if (value.spec->dtype != spec.dtype) return false;
   if (value.spec->sizes.size() != spec.sizes.size()) return false;
@@ -75,7 +74,7 @@ std::vector<std::optional<std::size_t>> match(const Graph& graph,
     if (wanted[at] < 0 || matched[at]) continue;
     const symprof::Value& value = graph.value(wanted[at]);
     take(at, [&](const DumpedTensor& tensor) {
-      return fits(value, tensor.tensor->spec, graph.format == "exported");
+      return fits(value, tensor.tensor->spec, graph.traits.records_dtypes);
     });
   }
   return matched;

@@ -44,18 +44,16 @@ bool is_shared_by_heads(const TensorSpec& bias) {
   return bias.sizes[rank - 3] == 1 || (bias.strides.size() == rank && bias.strides[rank - 3] == 0);
 }
 
-/// The memory-efficient kernel adds a bias to each score: 1.05 scores per clock and multiprocessor
-/// on an H200 for every dtype (development split of truth/measured/single_calls.py), three times as
-/// many with a mask shared by all heads (truth/measured/bert_base_autocast.json).
+/// The memory-efficient kernel adds a bias to each score, faster where all heads share it.
 LaunchEstimate with_bias(LaunchEstimate launches, const TensorSpec* bias,
                          const DeviceSpec& device) {
-  constexpr double scores_per_clock = 1.05, shared_per_clock = 3.15;
   if (!launches || launches->kernels.empty() || bias == nullptr || device.is_cpu) return launches;
   const auto& work = std::get<AttentionWork>(launches->kernels[0].work);
   const std::int64_t scores = work.batch * work.heads * work.queries * work.keys;
-  const double per_clock = is_shared_by_heads(*bias) ? shared_per_clock : scores_per_clock;
+  const std::string_view rate = is_shared_by_heads(*bias) ? "attention_bias.shared_per_clock"
+                                                          : "attention_bias.scores_per_clock";
   launches->kernels.push_back(
-      {TimeClass::elementwise, StreamWork{bytes_beside(device, scores, per_clock)}, 0});
+      {TimeClass::elementwise, StreamWork{bytes_at_rate(device, scores, rate)}, 0});
   return launches;
 }
 

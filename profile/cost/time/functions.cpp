@@ -48,10 +48,9 @@ std::int64_t bytes_read_again(const TensorSpec& operand, const TensorSpec& out,
   return own_bytes * (times - 1);
 }
 
-/// Operands transposed against the output are read as by a transposing copy, three times slower
-/// than contiguous ones (an H200's `copy` beside its `elementwise`).
+/// Operands that lie across the output are read as by a transposing copy, more slowly than what
+/// lies in order.
 LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr std::int64_t slower = 3;
   LaunchEstimate usual = moved(cost, elementwise);
   const TensorSpec* out = call.output(0);
   if (!usual || usual->kernels.empty() || out == nullptr || device.is_cpu) return usual;
@@ -69,28 +68,28 @@ LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpe
     return Launches{
         {{elementwise, StreamWork{std::max(bytes, bytes_one_by_one(call, *out, device))}}}};
   const std::int64_t others = std::max<std::int64_t>(bytes - own, 0);
+  const auto slower =
+      static_cast<std::int64_t>(std::max(clocks_of(device, "elementwise.across_slowdown"), 1.0));
   return Launches{{{copy, StreamWork{across + others / slower}}}};
 }
 
-/// Elements per clock of a GPU's multiprocessor; 0 for memory-bound functions. From an H200,
-/// calibration split of truth/h200/kernel_record; functions by exp and tanh are memory-bound in 16
-/// bit too.
-double per_clock(Function function) {
+/// The rate of a function that takes a GPU longer than its bytes; empty: it does not.
+std::string_view rate_of(Function function) {
   switch (function) {
     case Function::gelu:
-      return 3.1;
+      return "gelu.per_clock";
     case Function::gelu_backward:
-      return 2.35;
+      return "gelu_backward.per_clock";
     default:
-      return 0;
+      return {};
   }
 }
 
 LaunchEstimate on_gpu(Function function, const Call& call, const Cost& cost,
                       const DeviceSpec& device, const TensorSpec* out) {
   LaunchEstimate launches = over_operands(call, cost, device);
-  if (out == nullptr || per_clock(function) == 0) return launches;
-  return at_least(std::move(launches), bytes_beside(device, numbers(*out), per_clock(function)));
+  if (out == nullptr || rate_of(function).empty()) return launches;
+  return at_least(std::move(launches), bytes_at_rate(device, numbers(*out), rate_of(function)));
 }
 
 LaunchEstimate function_of(Function function, const Call& call, const Cost& cost,
@@ -120,15 +119,13 @@ LaunchEstimate raises(const Call& call, const Cost& cost, const DeviceSpec& devi
   return function_of(Function::pow, call, cost, device);
 }
 
-/// Random numbers are drawn before the multiplication: six per clock and multiprocessor on an H200,
-/// added to the time of the bytes (calibration split of truth/h200/kernel_record).
+/// Random numbers are drawn before what is read is multiplied: on top of the time of the bytes.
 LaunchEstimate drops(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double drawn_per_clock = 6;
   LaunchEstimate launches = draws(call, cost, device);
   const TensorSpec* out = call.output(0);
   if (launches && !launches->kernels.empty() && out != nullptr)
     std::get<StreamWork>(launches->kernels[0].work).bytes +=
-        bytes_beside(device, numbers(*out), drawn_per_clock);
+        bytes_at_rate(device, numbers(*out), "dropout.drawn_per_clock");
   return launches;
 }
 

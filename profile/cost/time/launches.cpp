@@ -1,7 +1,11 @@
 #include "profile/cost/time/launches.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+
+#include "base/error.h"
 
 namespace symprof::profile {
 namespace {
@@ -85,14 +89,6 @@ LaunchEstimate waiting(LaunchEstimate launches) {
 
 namespace {
 
-/// Share of DRAM bandwidth that a kernel reaches.
-constexpr double reached_bandwidth = 0.9;
-
-/// Elements per clock of a multiprocessor. On an H200, sums with a row and casts take as long per
-/// element in 16 bit as in fp32: 1.25 to 1.6 elements per clock (calibration split of
-/// truth/h200/kernel_record).
-constexpr double one_by_one_per_clock = 1.5;
-
 bool has_gaps(const TensorSpec& tensor) {
   std::int64_t last = 0;
   for (std::size_t i = 0; i < tensor.strides.size(); ++i)
@@ -103,7 +99,7 @@ bool has_gaps(const TensorSpec& tensor) {
 }  // namespace
 
 std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device) {
-  return bytes_beside(device, numbers(out), one_by_one_per_clock);
+  return bytes_at_rate(device, numbers(out), "elementwise.one_by_one_per_clock");
 }
 
 std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const DeviceSpec& device) {
@@ -119,6 +115,7 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
 }
 
 std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock) {
+  if (per_clock == 0) return 0;
   return bytes_of_clocks(device,
                          static_cast<double>(numbers) / (device.multiprocessors * per_clock));
 }
@@ -126,7 +123,19 @@ std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double
 std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks) {
   if (device.is_cpu || !device.clock_hz || !device.memory_bytes_per_second) return 0;
   return std::llround(clocks / *device.clock_hz * *device.memory_bytes_per_second *
-                      reached_bandwidth);
+                      clocks_of(device, "dram.reached"));
+}
+
+double clocks_of(const DeviceSpec& device, std::string_view key) {
+  if (!device.kernel_clocks) return 0;
+  if (const auto found = device.kernel_clocks->find(key); found != device.kernel_clocks->end())
+    return found->second;
+  throw Error(device.name, fmt::format("its table of kernel clocks has no '{}'", key),
+              "Compare with devices/clocks/h200.json.");
+}
+
+std::int64_t bytes_at_rate(const DeviceSpec& device, std::int64_t numbers, std::string_view key) {
+  return bytes_beside(device, numbers, clocks_of(device, key));
 }
 
 std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device) {

@@ -52,9 +52,15 @@ std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double
 /// Bytes that DRAM moves in `clocks`.
 std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 
-/// Bytes of a layout copy as counted for class `copy`: as fp32, because an element takes as long in
-/// 16 bit. On an H200 0.6 elements per clock and multiprocessor in both (transposes in
-/// truth/h200/kernel_record).
+/// What the device's table of kernel clocks has under `key` (base/kernel_clocks.h); 0 where the
+/// device has no table. Throws Error where its table lacks the key.
+double clocks_of(const DeviceSpec& device, std::string_view key);
+
+/// bytes_beside with a rate from that table.
+std::int64_t bytes_at_rate(const DeviceSpec& device, std::int64_t numbers, std::string_view key);
+
+/// Bytes of a copy between layouts, as those of class `copy` are counted: in fp32, for a number
+/// takes as long in 16 bit (transposes in truth/h200/kernel_record).
 std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device);
 
 /// True if the channels of (batch, channels, …) are contiguous.

@@ -57,14 +57,14 @@ LaunchEstimate rms_norm_times(const Call& call, const Cost& cost, const DeviceSp
   return result;
 }
 
-/// The gradients of weight and bias: blocks of 32 columns loop over all rows, 256 at a time,
-/// latency-bound if there are too few columns to fill the device. Many rows of few columns are
-/// split instead, and the parts summed (LaunchGammaBetaBackwardCUDAKernel in
-/// native/cuda/layer_norm_kernel.cu). `clocks` per iteration: on an H200 0.6 to 0.8 us for an RMS
-/// norm and 0.9 to 1.2 us for a layer norm, for every dtype (calibration split of
-/// truth/h200/kernel_record). (grad_out, input, ...)
-template <int weight, int gradients, int clocks>
+/// The gradients of weight and bias: blocks of 32 columns go through all rows, 256 at a time, and
+/// wait for each, where there are not enough columns to fill the device. Many rows of few columns
+/// are split instead, and the parts summed (LaunchGammaBetaBackwardCUDAKernel in
+/// native/cuda/layer_norm_kernel.cu). (grad_out, input, ...)
+template <int weight, int gradients>
 LaunchEstimate norm_backward(const Call& call, const Cost& cost, const DeviceSpec& device) {
+  const std::string_view wait =
+      gradients == 1 ? "rms_norm_backward.wait" : "layer_norm_backward.wait";
   constexpr std::int64_t columns_of_block = 32, rows_at_once = 256, rows_of_part = 32,
                          fewest_to_split = 65536;
   if (device.is_cpu) return norm_of_rows<1, weight, 167, 2>(call, cost, device);
@@ -83,7 +83,8 @@ LaunchEstimate norm_backward(const Call& call, const Cost& cost, const DeviceSpe
     return result;
   }
   const std::int64_t turns = (rows + rows_at_once - 1) / rows_at_once;
-  work.bytes += std::max(read, bytes_of_clocks(device, static_cast<double>(turns * clocks)));
+  const double waits = static_cast<double>(turns) * clocks_of(device, wait);
+  work.bytes += std::max(read, bytes_of_clocks(device, waits));
   return result;
 }
 
@@ -98,16 +99,11 @@ LaunchEstimate norm_of_groups(const Call& call, const Cost& cost, const DeviceSp
   return by_rows(cost, TimeClass::layer_norm, rows, length, percent / 100.0, launches);
 }
 
-// Group norm on a GPU has kernels of several kinds (native/cuda/group_norm_kernel.cu). Their
-// compute time is from the calibration split of truth/h200/kernel_record.
+// Group norm on a GPU is kernels of several kinds (native/cuda/group_norm_kernel.cu).
 
 /// Moments of each row, then an element-wise kernel with broadcast operands. An input that is not
 /// row-major is copied first.
 LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double moments_per_clock = 1.85;
-  // Clocks from one element of a thread to the next: Welford's update waits for a division (743
-  // clocks on an H200 for every dtype: development split of truth/measured/single_calls.py).
-  constexpr double clocks_of_moment = 743;
   constexpr std::int64_t threads_of_block = 512, threads_of_warp = 32;
   LaunchEstimate result = norm_of_groups<0, 3, 150, 3>(call, cost, device);
   if (device.is_cpu || !result || result->kernels.empty()) return result;
@@ -119,8 +115,9 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
   auto& work = std::get<RowWork>(moments.work);
   const std::int64_t threads = work.length < threads_of_block ? threads_of_warp : threads_of_block;
   const std::int64_t rounds = (work.length + threads - 1) / threads;
-  const double waits = clocks_of_moment * static_cast<double>(rounds);
-  work.bytes = std::max({bytes, bytes_beside(device, numbers(in), moments_per_clock),
+  // From one number that a thread takes to the next Welford's update waits for a division.
+  const double waits = clocks_of(device, "group_norm.moment") * static_cast<double>(rounds);
+  work.bytes = std::max({bytes, bytes_at_rate(device, numbers(in), "group_norm.moments_per_clock"),
                          bytes_of_clocks(device, waits)});
   result->kernels.push_back(
       {TimeClass::elementwise, StreamWork{std::max(2 * bytes, bytes_one_by_one(in, device))}});
@@ -132,28 +129,30 @@ LaunchEstimate group_norm_times(const Call& call, const Cost& cost, const Device
 /// element-wise kernel; then weight and bias, which loop over the images.
 LaunchEstimate group_norm_backward_times(const Call& call, const Cost& cost,
                                          const DeviceSpec& device) {
-  constexpr double pairs_per_clock = 1.9, gradients_per_clock = 1.07;
-  constexpr std::int64_t threads_of_block = 512, clocks_of_block = 520, clocks_of_warp = 123,
-                         clocks_of_image = 590, most_in_turn = 32;
+  constexpr std::int64_t threads_of_block = 512, most_in_turn = 32;
   LaunchEstimate result = norm_of_groups<1, 5, 167, 5>(call, cost, device);
   if (device.is_cpu || !result || result->kernels.empty()) return result;
   const TensorSpec& in = *call.input_at(1);
   const std::int64_t all = numbers(in), bytes = all * element_bytes(in.dtype);
   const std::int64_t images = call.integer(5, 0, 1), channels = images * call.integer(6, 0, 1);
   const std::int64_t area = channels > 0 ? all / channels : 0;
-  const std::int64_t clocks = area < threads_of_block ? clocks_of_warp : clocks_of_block;
+  const double clocks = clocks_of(
+      device, area < threads_of_block ? "group_norm_backward.warp" : "group_norm_backward.block");
   const double waits =
-      static_cast<double>(channels * clocks) / std::max(device.multiprocessors, 1) +
-      static_cast<double>(std::min(images, most_in_turn) * clocks_of_image);
+      static_cast<double>(channels) * clocks / std::max(device.multiprocessors, 1) +
+      static_cast<double>(std::min(images, most_in_turn)) *
+          clocks_of(device, "group_norm_backward.image");
   Kernel& sums = result->kernels[0];
   sums.time_class = TimeClass::reduction;
   sums.launches = 4;
-  sums.work = RowWork{channels, area,
-                      std::max(2 * bytes, bytes_beside(device, all, pairs_per_clock)) +
-                          bytes_of_clocks(device, waits)};
+  sums.work = RowWork{
+      channels, area,
+      std::max(2 * bytes, bytes_at_rate(device, all, "group_norm_backward.pairs_per_clock")) +
+          bytes_of_clocks(device, waits)};
   result->kernels.push_back(
       {TimeClass::elementwise,
-       StreamWork{std::max(3 * bytes, bytes_beside(device, all, gradients_per_clock))}});
+       StreamWork{std::max(
+           3 * bytes, bytes_at_rate(device, all, "group_norm_backward.gradients_per_clock"))}});
   return result;
 }
 
@@ -176,25 +175,39 @@ LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, i
                  launches);
 }
 
-// PyTorch's own kernels (native/cuda/Normalization.cu) first compute the sums of each channel: by
-// one block of 512 threads if the channel's elements are contiguous (as many images at once as
-// fit), else by 128 blocks of 16 rows each for 32 channels. Clocks of a multiprocessor: per
-// element, and per iteration of a channel's threads, fewer on L2 hits. From an H200: calibration
-// split of truth/h200/kernel_record; in fp32, development split of truth/measured/single_calls.py.
+// PyTorch's own (native/cuda/Normalization.cu) first makes the sums of each channel: by one block
+// of 512 threads where its numbers lie together, which takes as many images at once as they have
+// room for, else by 128 blocks, of 16 rows each, for 32 channels. A multiprocessor takes so many
+// clocks for a number, and waits so many for each turn of a channel's threads, less where L2 has
+// what they read.
 
 struct ClocksOfSums {
   double number, turn, turn_in_cache;
 };
 
-ClocksOfSums clocks_of_sums(const TensorSpec& in, bool is_backward, bool channels_last) {
+/// Where channels lie together.
+ClocksOfSums clocks_of_last(const TensorSpec& in, bool is_backward, const DeviceSpec& device) {
+  const auto clocks = [&](std::string_view forward, std::string_view backward) {
+    return clocks_of(device, is_backward ? backward : forward);
+  };
+  const double turn = clocks("batch_norm.last_turn", "batch_norm_backward.last_turn");
+  if (element_bytes(in.dtype) >= 4)
+    return {clocks("batch_norm.last_number", "batch_norm_backward.last_number"), turn, turn};
+  return {clocks("batch_norm.last_half_number", "batch_norm_backward.last_number"),
+          clocks("batch_norm.last_half_turn", "batch_norm_backward.last_half_turn"),
+          clocks("batch_norm.last_half_cached_turn", "batch_norm_backward.last_half_cached_turn")};
+}
+
+ClocksOfSums clocks_of_sums(const TensorSpec& in, bool is_backward, const DeviceSpec& device) {
   constexpr std::int64_t small_area = 64;
-  const bool is_half = element_bytes(in.dtype) < 4;
-  if (channels_last && is_backward)
-    return is_half ? ClocksOfSums{0.7, 740, 600} : ClocksOfSums{0.7, 970, 970};
-  if (channels_last) return is_half ? ClocksOfSums{0.9, 1190, 600} : ClocksOfSums{0.65, 790, 790};
-  if (is_backward) return {1.4, 1550, 1550};
+  if (lies_channels_last(in)) return clocks_of_last(in, is_backward, device);
+  const double turn =
+      clocks_of(device, is_backward ? "batch_norm_backward.turn" : "batch_norm.turn");
+  if (is_backward) return {clocks_of(device, "batch_norm_backward.number"), turn, turn};
   const std::int64_t area = numbers(in) / std::max<std::int64_t>(in.sizes[0] * in.sizes[1], 1);
-  return {area <= small_area ? 3.8 : 1.1, 900, 900};
+  const bool is_small = area <= small_area;
+  return {clocks_of(device, is_small ? "batch_norm.small_number" : "batch_norm.number"), turn,
+          turn};
 }
 
 /// The time, as bytes, of the sums and of one more pass that reads and writes everything.
@@ -202,7 +215,7 @@ std::int64_t bytes_of_norm(const TensorSpec& in, bool is_backward, const DeviceS
   constexpr double rows_at_once = 2048, threads_of_channel = 512;
   const bool channels_last = lies_channels_last(in);
   const std::int64_t bytes = numbers(in) * element_bytes(in.dtype);
-  const ClocksOfSums clocks = clocks_of_sums(in, is_backward, channels_last);
+  const ClocksOfSums clocks = clocks_of_sums(in, is_backward, device);
   const bool is_in_cache = bytes * (is_backward ? 2 : 1) < device.l2_bytes.value_or(0);
   const double all = static_cast<double>(numbers(in));
   const double turns =
@@ -256,9 +269,9 @@ LaunchEstimate cudnn_batch_norm_backward_times(const Call& call, const Cost& cos
 
 constexpr TimeRule normalization_time_rows[] = {
     {"aten::native_layer_norm", norm_of_rows<0, 2, 100, 1>},
-    {"aten::native_layer_norm_backward", norm_backward<5, 2, 2000>},
+    {"aten::native_layer_norm_backward", norm_backward<5, 2>},
     {"aten::_fused_rms_norm", rms_norm_times},
-    {"aten::_fused_rms_norm_backward", norm_backward<4, 1, 1300>},
+    {"aten::_fused_rms_norm_backward", norm_backward<4, 1>},
     {"aten::native_group_norm", group_norm_times},
     {"aten::native_group_norm_backward", group_norm_backward_times},
     {"aten::native_batch_norm", batch_norm_times},

@@ -1,6 +1,5 @@
-// Pooling and resampling. On a GPU each thread computes one output element, or one gradient, and
-// loops over its inputs: most are bound by that loop, not by bytes. Clocks are from an H200 in fp32
-// and bf16 (development split of truth/measured/single_calls.py).
+// Poolings and resamplings. On a GPU each thread makes a number of the output, or a gradient, and
+// goes through what it is made of: most take longer for that than for their bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -23,7 +22,7 @@ LaunchEstimate takes(const Cost& cost, const DeviceSpec& device, double clocks, 
   return at_least(moved(cost, pooling, 1, launches), bytes_of_clocks(device, clocks));
 }
 
-double clocks_of(const TensorSpec& made, double window, Clocks clocks, const DeviceSpec& device) {
+double all_clocks(const TensorSpec& made, double window, Clocks clocks, const DeviceSpec& device) {
   return static_cast<double>(numbers(made)) * (clocks.number + clocks.of_window * window) /
          std::max(device.multiprocessors, 1);
 }
@@ -35,15 +34,24 @@ double area(const Call& call, int position, double otherwise) {
   return static_cast<double>(first * call.integer(position, 1, first));
 }
 
+/// With channels last a maximum takes no more for a number than for what its window has.
+Clocks clocks_of_pool(const DeviceSpec& device, const std::string& rule, bool is_maximum,
+                      bool channels_last) {
+  if (!channels_last)
+    return {clocks_of(device, rule + ".number"), clocks_of(device, rule + ".of_window")};
+  return {is_maximum ? 0 : clocks_of(device, rule + ".last_number"),
+          clocks_of(device, rule + ".last_of_window")};
+}
+
 /// (input, kernel_size, stride, ...)
 template <bool is_maximum>
 LaunchEstimate pools(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec *in = call.input_at(0), *out = call.output(0);
   if (device.is_cpu || !in || !out) return moved(cost, pooling);
   const bool channels_last = has_channels_last(*in);
-  const Clocks clocks = is_maximum ? (channels_last ? Clocks{0, 0.6} : Clocks{2.4, 0.2})
-                                   : (channels_last ? Clocks{3.9, 0.15} : Clocks{2.4, 0.088});
-  return takes(cost, device, clocks_of(*out, area(call, 1, 1), clocks, device));
+  const Clocks clocks =
+      clocks_of_pool(device, is_maximum ? "max_pool" : "average_pool", is_maximum, channels_last);
+  return takes(cost, device, all_clocks(*out, area(call, 1, 1), clocks, device));
 }
 
 /// On a GPU each input position gathers from all windows that contain it. A CPU scatters each
@@ -55,9 +63,10 @@ LaunchEstimate pools_backward(const Call& call, const Cost& cost, const DeviceSp
   if (!in || !out) return moved(cost, pooling, 3, 2);
   const double window = area(call, 2, 1), windows = std::max(window / area(call, 3, window), 1.0);
   const bool channels_last = has_channels_last(*in);
-  const Clocks clocks = is_maximum ? (channels_last ? Clocks{0, 1.2} : Clocks{2.5, 0.17})
-                                   : (channels_last ? Clocks{4.8, 0.42} : Clocks{4.5, 0.34});
-  return takes(cost, device, clocks_of(*out, windows, clocks, device), is_maximum ? 2 : 1);
+  const Clocks clocks =
+      clocks_of_pool(device, is_maximum ? "max_pool_backward" : "average_pool_backward", is_maximum,
+                     channels_last);
+  return takes(cost, device, all_clocks(*out, windows, clocks, device), is_maximum ? 2 : 1);
 }
 
 double places_of(const TensorSpec& image) {
@@ -75,24 +84,27 @@ double clocks_in_turn(double threads, double turns, double clocks, const DeviceS
 LaunchEstimate resamples_nearest(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec* out = call.output(0);
   if (device.is_cpu || !out) return moved(cost, pooling);
-  const Clocks clocks = has_channels_last(*out) ? Clocks{1.53} : Clocks{0.63};
-  return takes(cost, device, clocks_of(*out, 1, clocks, device));
+  const double number =
+      clocks_of(device, has_channels_last(*out) ? "nearest.last_number" : "nearest.number");
+  return takes(cost, device, all_clocks(*out, 1, {number}, device));
 }
 
 /// A thread computes the gradient of one position, looping over all images
 /// (upsample_nearest2d_backward_out_frame in native/cuda/UpSampleNearest2d.cu).
 LaunchEstimate resamples_nearest_backward(const Call& call, const Cost& cost,
                                           const DeviceSpec& device) {
-  constexpr double clocks_of_image = 1540, clocks_of_gradient = 196;
   const TensorSpec *gradient = call.input_at(0), *out = call.output(0);
   if (device.is_cpu || !gradient || !out || out->sizes.size() != 4 || numbers(*out) == 0)
     return moved(cost, pooling);
   const double gradients =
       static_cast<double>(numbers(*gradient)) / static_cast<double>(numbers(*out));
   if (has_channels_last(*gradient))
-    return takes(cost, device, clocks_of(*gradient, 1, {0.87}, device));
+    return takes(
+        cost, device,
+        all_clocks(*gradient, 1, {clocks_of(device, "nearest_backward.last_number")}, device));
   const double images = static_cast<double>(out->sizes[0]);
-  const double clocks = clocks_of_image + clocks_of_gradient * gradients;
+  const double clocks = clocks_of(device, "nearest_backward.image") +
+                        clocks_of(device, "nearest_backward.gradient") * gradients;
   return takes(cost, device,
                clocks_in_turn(static_cast<double>(numbers(*out)) / images, images, clocks, device));
 }
@@ -100,13 +112,15 @@ LaunchEstimate resamples_nearest_backward(const Call& call, const Cost& cost,
 /// A thread computes one position, looping over all channels and images
 /// (upsample_bilinear2d_out_frame in native/cuda/UpSampleBilinear2d.cu).
 LaunchEstimate resamples_bilinear(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double clocks_of_channel = 705;
   const TensorSpec* out = call.output(0);
   if (device.is_cpu || !out || numbers(*out) == 0) return moved(cost, pooling);
-  if (has_channels_last(*out)) return takes(cost, device, clocks_of(*out, 1, {2.25}, device));
+  if (has_channels_last(*out))
+    return takes(cost, device,
+                 all_clocks(*out, 1, {clocks_of(device, "bilinear.last_number")}, device));
   const double places = places_of(*out);
   const double channels = static_cast<double>(numbers(*out)) / places;
-  return takes(cost, device, clocks_in_turn(places, channels, clocks_of_channel, device));
+  return takes(cost, device,
+               clocks_in_turn(places, channels, clocks_of(device, "bilinear.channel"), device));
 }
 
 /// Each gradient is added to four elements with atomic operations; in 16 bit these are slower the
@@ -118,8 +132,9 @@ LaunchEstimate resamples_bilinear_backward(const Call& call, const Cost& cost,
   const double scale =
       std::sqrt(static_cast<double>(numbers(*gradient)) / static_cast<double>(numbers(*out)));
   const bool is_half = element_bytes(out->dtype) < 4;
-  const Clocks clocks = is_half ? Clocks{0, 2.65} : Clocks{2.4, 0};
-  return takes(cost, device, clocks_of(*gradient, scale, clocks, device), 2);
+  const Clocks clocks = is_half ? Clocks{0, clocks_of(device, "bilinear_backward.half_of_scale")}
+                                : Clocks{clocks_of(device, "bilinear_backward.number"), 0};
+  return takes(cost, device, all_clocks(*gradient, scale, clocks, device), 2);
 }
 
 constexpr TimeRule pooling_time_rows[] = {

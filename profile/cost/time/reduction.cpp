@@ -63,39 +63,34 @@ bool lies_apart(const Call& call, const TensorSpec& in) {
   return false;
 }
 
-/// (value, index) pairs take as long in 16 bit as in fp32. Pairs per clock that an H200's
-/// multiprocessor compares along rows and across them (calibration split of
-/// truth/h200/kernel_record).
-constexpr double pairs_per_clock = 3.6, pairs_across_per_clock = 2.2;
-
+/// Pairs of a number and its place take as long in 16 bit as in fp32.
 bool keeps_places(const Call& call) {
   const std::string_view op = call.op();
   return op == "aten::argmax" || op == "aten::argmin" ||
          ((op == "aten::max" || op == "aten::min") && call.output_count() > 1);
 }
 
-/// 16-bit elements per clock of an H200's multiprocessor (calibration split of
-/// truth/h200/kernel_record): sums along rows are L2-bound, a norm squares each element, and a
-/// maximum checks each for NaN. nullopt: as other sums.
-std::optional<double> halves_per_clock(const Call& call, bool is_across, bool is_of_rows) {
-  constexpr double added = 13.5, squared = 6.8, compared = 6.7, compared_across = 4.5;
+/// The rate at which numbers in 16 bit are taken: sums along rows are as fast as L2 gives them, a
+/// norm squares each number, and a maximum asks each whether it is one. Empty: as all sums.
+std::string_view rate_of_halves(const Call& call, bool is_across, bool is_of_rows) {
   const std::string_view op = call.op();
   const bool is_sum = op == "aten::sum" || op == "aten::mean";
-  if (!is_sum && op != "aten::linalg_vector_norm") return is_across ? compared_across : compared;
-  if (is_across || (is_sum && !is_of_rows)) return std::nullopt;
-  return is_sum ? added : squared;
+  if (!is_sum && op != "aten::linalg_vector_norm")
+    return is_across ? "reduction.compared_across_per_clock" : "reduction.compared_per_clock";
+  if (is_across || (is_sum && !is_of_rows)) return {};
+  return is_sum ? "reduction.added_per_clock" : "reduction.squared_per_clock";
 }
 
 std::int64_t bytes_of(const Call& call, const TensorSpec& in, bool is_across, bool is_apart,
                       const DeviceSpec& device) {
   const std::int64_t count = numbers(in), bytes = element_bytes(in.dtype);
-  std::optional<double> per_clock;
+  std::string_view rate;
   if (keeps_places(call))
-    per_clock = is_across ? pairs_across_per_clock : pairs_per_clock;
+    rate = is_across ? "reduction.pairs_across_per_clock" : "reduction.pairs_per_clock";
   else if (bytes < 4 && !is_apart)
-    per_clock = halves_per_clock(call, is_across, numbers(*call.output(0)) > 1);
-  if (!per_clock) return bytes_of_sum(count, bytes, device);
-  return std::max(count * bytes, bytes_beside(device, count, *per_clock));
+    rate = rate_of_halves(call, is_across, numbers(*call.output(0)) > 1);
+  if (rate.empty()) return bytes_of_sum(count, bytes, device);
+  return std::max(count * bytes, bytes_at_rate(device, count, rate));
 }
 
 template <int percent, int launches>

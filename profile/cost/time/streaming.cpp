@@ -38,9 +38,8 @@ LaunchEstimate copies_or_transfers(const Call& call, const Cost& cost, const Dev
   return at_least(std::move(copied), bytes_one_by_one(call, *out, device));
 }
 
-/// True if the transposed dimension is so small that it lies in the cache lines that a warp reads
-/// anyway: images of three channels are copied to channels last 2.2 times as fast as others
-/// (calibration split of truth/h200/kernel_record).
+/// A dimension of so few numbers is in the cache lines that a warp reads anyway: images of three
+/// channels are copied to channels last faster than others.
 bool has_few_across(const TensorSpec& in, const TensorSpec& out) {
   constexpr std::int64_t few = 4;
   for (std::size_t i = 0; i < out.sizes.size(); ++i)
@@ -55,18 +54,16 @@ LaunchEstimate copies_layouts(const Call& call, const Cost& cost, const DeviceSp
   const bool same_order = !in || !out || in->strides == out->strides || in->strides.empty();
   if (cost.transfer_bytes > 0 || same_order || keeps_rows(*in, *out))
     return copies_or_transfers(call, cost, device);
-  constexpr double faster = 2.2;
+  const double faster = clocks_of(device, "transposing_copy.few_across_speedup");
   const std::int64_t bytes = bytes_across(*out, device);
-  const bool is_fast = !device.is_cpu && has_few_across(*in, *out);
+  const bool is_fast = !device.is_cpu && faster > 0 && has_few_across(*in, *out);
   return Launches{
       {{copy, StreamWork{is_fast ? std::llround(static_cast<double>(bytes) / faster) : bytes}}}};
 }
 
-/// Contiguous inputs are copied with vector loads (CatArrayBatchedCopy_vectorized in
-/// ATen/native/cuda/Shape.cu), others one element at a time: 1.05 elements per clock of an H200's
-/// multiprocessor (development split of truth/measured/single_calls.py).
+/// What lies in order is moved in vectors (CatArrayBatchedCopy_vectorized in
+/// ATen/native/cuda/Shape.cu), what does not one by one.
 LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double numbers_per_clock = 1.05;
   const TensorSpec* out = call.output(0);
   if (device.is_cpu || out == nullptr) return moved(cost, copy);
   bool in_order = true;
@@ -74,15 +71,16 @@ LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec
     if (const TensorSpec* part = call.input(i)) in_order = in_order && is_row_major(*part);
   LaunchEstimate joined = moved(cost, elementwise);
   if (in_order) return joined;
-  return at_least(std::move(joined), bytes_beside(device, numbers(*out), numbers_per_clock));
+  return at_least(std::move(joined),
+                  bytes_at_rate(device, numbers(*out), "cat.one_by_one_per_clock"));
 }
 
-/// Elements per clock and multiprocessor that fused optimizers compute, and that foreach blocks
-/// loop over, added to the time of the bytes: full kernels of an H200 in fp32 and bf16 (calibration
-/// split of truth/h200/kernel_record).
-double computed_per_clock(std::string_view op) {
-  if (op.starts_with("aten::_fused_adam")) return 2.5;
-  return op.starts_with("aten::_fused_sgd") ? 6.5 : 14.5;
+/// The rate at which fused optimizers compute, and at which foreach takes the turns of its blocks,
+/// on top of the time of the bytes.
+std::string_view rate_of_optimizer(std::string_view op) {
+  if (op.starts_with("aten::_fused_adam")) return "optimizer.fused_adam_per_clock";
+  return op.starts_with("aten::_fused_sgd") ? "optimizer.fused_sgd_per_clock"
+                                            : "optimizer.foreach_per_clock";
 }
 
 /// A foreach kernel holds at most so many tensors (PyTorch 2.13's limits by the number of lists) or
@@ -105,17 +103,15 @@ LaunchEstimate over_lists(const Call& call, const Cost& cost, const DeviceSpec& 
   LaunchEstimate moving = moved(cost, optimizer, 1, static_cast<int>(launches));
   if (moving && !moving->kernels.empty())
     std::get<StreamWork>(moving->kernels[0].work).bytes +=
-        bytes_beside(device, all_numbers, computed_per_clock(call.op()));
+        bytes_at_rate(device, all_numbers, rate_of_optimizer(call.op()));
   return moving;
 }
 
-/// Rows of multiples of 16 bytes take one block each (vectorized_gather_kernel in
-/// ATen/native/cuda/IndexKernelUtils.cu); a GPU starts one per 1.1 clocks: 0.60 to 0.62 ns on an
-/// H200 for rows of 32 to 256 bytes. Other rows are copied element by element (both: calibration
-/// split of truth/h200/kernel_record). `indices`: the argument.
+/// Rows of multiples of 16 bytes have a block each (vectorized_gather_kernel in
+/// ATen/native/cuda/IndexKernelUtils.cu), of which a GPU begins one after the other. Other rows are
+/// taken number by number. `indices`: the argument.
 template <int indices>
 LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double clocks_of_block = 1.1;
   constexpr std::int64_t vector_bytes = 16;
   LaunchEstimate launches = moved(cost, gather);
   const TensorSpec *places = call.input_at(indices), *out = call.output(0);
@@ -126,19 +122,17 @@ LaunchEstimate gathers_rows(const Call& call, const Cost& cost, const DeviceSpec
   const std::int64_t row_bytes = numbers(*out) / rows * element_bytes(out->dtype);
   const std::int64_t least =
       row_bytes % vector_bytes == 0
-          ? bytes_of_clocks(device, clocks_of_block * static_cast<double>(rows))
+          ? bytes_of_clocks(device, clocks_of(device, "gather.row") * static_cast<double>(rows))
           : bytes_one_by_one(*out, device);
   return at_least(std::move(launches), least);
 }
 
-/// Gradients of gathered rows (ATen/native/cuda/Embedding.cu): up to 3,072 rows are added
-/// sequentially by one block per 32 columns (embedding_backward_feature_kernel); more are sorted by
-/// index, in eight passes, and summed in two kernels, element by element for every dtype. Times
-/// added to those of the bytes are from truth/measured/h200_second.zip.
+/// Gradients of rows that were gathered (ATen/native/cuda/Embedding.cu): up to 3,072 are added one
+/// after the other by a block for each 32 columns (embedding_backward_feature_kernel); more are
+/// sorted by their index, in eight passes, and summed in two kernels, number by number whatever the
+/// type. All that is on top of the bytes.
 LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   constexpr std::int64_t most_in_turn = 3072, columns_of_block = 32;
-  constexpr double clocks_of_row = 82, clocks_of_sort = 92000, numbers_per_clock = 0.26,
-                   clocks_of_sorted_row = 0.8;
   const TensorSpec *gradient = call.input_at(0), *indices = call.input_at(1);
   const std::int64_t rows = indices != nullptr ? numbers(*indices) : 0;
   const bool sorts = rows > most_in_turn;
@@ -150,22 +144,22 @@ LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpe
       static_cast<double>(width) / static_cast<double>(columns_of_block * device.multiprocessors),
       1.0);
   auto& bytes = std::get<StreamWork>(launches->kernels[0].work).bytes;
+  const auto turns = static_cast<double>(rows);
   if (sorts)
     bytes +=
-        bytes_of_clocks(device, clocks_of_sort + clocks_of_sorted_row * static_cast<double>(rows)) +
-        bytes_beside(device, rows * width, numbers_per_clock);
+        bytes_of_clocks(device, clocks_of(device, "embedding_backward.sort") +
+                                    clocks_of(device, "embedding_backward.sorted_row") * turns) +
+        bytes_at_rate(device, rows * width, "embedding_backward.summed_per_clock");
   else
-    bytes += bytes_of_clocks(device, clocks_of_row * waves * static_cast<double>(rows));
+    bytes += bytes_of_clocks(device, clocks_of(device, "embedding_backward.row") * waves * turns);
   return launches;
 }
 
-/// Accumulating index_put: values are sorted by index, and those of one index are added
-/// sequentially (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). The count per index is
-/// unknown; in tables of relative positions the maximum is 3 to 4 times the mean. 2,000 clocks of
-/// an H200 per mean count, from gradients of such tables (development split of
-/// truth/measured/single_calls.py). (self, indices, values, accumulate, ...)
+/// Values that are added where their index says: sorted by it, and then those of one index in turn
+/// (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). How many are of one index is not
+/// known; of a table of relative positions the most have 3 to 4 times as many as all have on
+/// average. (self, indices, values, accumulate, ...)
 LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double clocks_of_value = 2000;
   LaunchEstimate launches = moved(cost, gather, 2, 11);
   const TensorSpec *table = call.input_at(0), *indices = call.input_at(1),
                    *values = call.input_at(2);
@@ -176,15 +170,13 @@ LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& d
   const double rows = static_cast<double>(numbers(*table)) * places /
                       static_cast<double>(std::max<std::int64_t>(numbers(*values), 1));
   std::get<StreamWork>(launches->kernels[0].work).bytes +=
-      bytes_of_clocks(device, clocks_of_value * places / std::max(rows, 1.0));
+      bytes_of_clocks(device, clocks_of(device, "index_put.value") * places / std::max(rows, 1.0));
   return launches;
 }
 
-/// One kernel per dimension, which moves single elements: 0.87 per clock of an H200's
-/// multiprocessor in fp32 and bf16 alike (roll_cuda_kernel in truth/measured/h200_second.zip).
+/// One kernel for each dimension, which moves number by number (roll_cuda_kernel).
 /// (self, shifts, dims)
 LaunchEstimate rolls(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double numbers_per_clock = 0.87;
   constexpr std::int64_t end = INT64_MIN;
   int dimensions = 0;
   while (call.integer(1, static_cast<std::size_t>(dimensions), end) != end) ++dimensions;
@@ -193,19 +185,18 @@ LaunchEstimate rolls(const Call& call, const Cost& cost, const DeviceSpec& devic
   const TensorSpec* out = call.output(0);
   if (out == nullptr) return launches;
   return at_least(std::move(launches),
-                  std::max(dimensions, 1) * bytes_beside(device, numbers(*out), numbers_per_clock));
+                  std::max(dimensions, 1) * bytes_at_rate(device, numbers(*out), "roll.per_clock"));
 }
 
 /// Rows of more than 4,096 numbers are sorted in eight passes over the bits of an index
-/// (should_use_small_sort in ATen/native/cuda/Sort.cpp), which take at least 5.6 us each on an H200
-/// (truth/measured/h200_second.zip). Rows are mostly those of the last dimension.
+/// (should_use_small_sort in ATen/native/cuda/Sort.cpp), whose time is the same for few rows. Rows
+/// are those of the last dimension, mostly.
 LaunchEstimate sorts(const Call& call, const Cost& cost, const DeviceSpec& device) {
-  constexpr double clocks_of_passes = 85000;
   constexpr std::int64_t longest_small = 4096;
   LaunchEstimate launches = moved(cost, sort, 8, 13);
   const TensorSpec* in = call.input(0);
   if (in == nullptr || in->sizes.empty() || in->sizes.back() <= longest_small) return launches;
-  return at_least(std::move(launches), bytes_of_clocks(device, clocks_of_passes));
+  return at_least(std::move(launches), bytes_of_clocks(device, clocks_of(device, "sort.passes")));
 }
 
 constexpr TimeRule indexing_time_rows[] = {

@@ -12,20 +12,6 @@ namespace {
 /// setReduceConfig and ReduceConfig of ATen/native/cuda/Reduce.cuh.
 constexpr std::int64_t most_threads = 512, warp = 32, fewest_values = 16, most_values = 256;
 
-/// Clocks per partial sum of another block, which a thread adds sequentially, and the constant cost
-/// of sharing results among blocks. Fitted on an H200, for every dtype, to sums with 4 to 512 such
-/// iterations (development splits of truth/h200/kernel_record and truth/measured/single_calls.py).
-constexpr double clocks_of_wait = 450, clocks_of_sharing = 6500;
-
-/// 16-bit elements per clock that an H200's multiprocessor sums over rows or all (same split).
-constexpr double halves_per_clock = 7;
-
-/// Noncontiguous sums, whose addresses are computed per element: clocks from one element of a
-/// thread to the next, and elements per clock of a multiprocessor. 339 clocks and 1.84 elements per
-/// clock on an H200, the same in fp32 and bf16 (sums over images and positions of channels,
-/// development split of truth/measured/single_calls.py).
-constexpr double clocks_of_number_apart = 339, numbers_apart_per_clock = 1.84;
-
 std::int64_t up(std::int64_t extent, std::int64_t size) { return (extent + size - 1) / size; }
 
 std::int64_t power_of_two(std::int64_t size) {
@@ -59,14 +45,16 @@ Grid grid_of(std::int64_t results, std::int64_t length, const DeviceSpec& device
 std::int64_t bytes_of_sum(std::int64_t numbers, std::int64_t number_bytes,
                           const DeviceSpec& device) {
   const std::int64_t read = numbers * number_bytes;
-  return number_bytes < 4 ? std::max(read, bytes_beside(device, numbers, halves_per_clock)) : read;
+  return number_bytes < 4 ? std::max(read, bytes_at_rate(device, numbers, "sum.halves_per_clock"))
+                          : read;
 }
 
 Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
                   const DeviceSpec& device) {
   const Grid grid = grid_of(results, length, device);
-  const double clocks =
-      grid.waits > 0 ? clocks_of_sharing + clocks_of_wait * static_cast<double>(grid.waits) : 0;
+  // A thread adds up the partial sums of other blocks one by one.
+  const double waits = clocks_of(device, "sum.wait") * static_cast<double>(grid.waits);
+  const double clocks = grid.waits > 0 ? clocks_of(device, "sum.sharing") + waits : 0;
   const std::int64_t waited = bytes_of_clocks(device, clocks);
   return {TimeClass::reduction,
           RowWork{grid.blocks, results * length / grid.blocks, bytes_read + waited}};
@@ -79,10 +67,12 @@ Kernel sum_apart(std::int64_t results, std::int64_t length, std::int64_t bytes_r
   const bool shares_block = values < std::min(height * fewest_values, most_values);
   if (!shares_block) threads = most_threads, values = up(length, threads);
   const std::int64_t parts = values < most_values ? 1 : up(values, fewest_values);
-  const double waited = clocks_of_number_apart * static_cast<double>(up(values, parts));
+  // The places of numbers that lie apart are worked out one by one.
+  const double waited =
+      clocks_of(device, "sum.number_apart") * static_cast<double>(up(values, parts));
   const std::int64_t bytes =
       std::max({bytes_read, bytes_of_clocks(device, waited),
-                bytes_beside(device, results * length, numbers_apart_per_clock)});
+                bytes_at_rate(device, results * length, "sum.numbers_apart_per_clock")});
   return {TimeClass::reduction, RowWork{results * parts, length / parts, bytes}};
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/rounding.h"
-#include "profile/memory/allocator/caching_allocator.h"
+#include "profile/memory/allocator/allocator_state.h"
 
 namespace symprof::profile {
 

@@ -6,11 +6,11 @@
 
 namespace symprof::profile {
 
-using Implementation = CachingAllocator::Implementation;
+using AllocatorImplementation = AllocatorImplementation;
 
 CachingAllocator::CachingAllocator(const AllocatorSettings& settings, std::int64_t device_bytes,
                                    std::int64_t total_bytes)
-    : implementation_(std::make_unique<Implementation>(
+    : implementation_(std::make_unique<AllocatorImplementation>(
           settings, device_bytes, total_bytes == 0 ? device_bytes : total_bytes)) {}
 CachingAllocator::~CachingAllocator() = default;
 CachingAllocator::CachingAllocator(CachingAllocator&&) noexcept = default;
@@ -37,15 +37,16 @@ void CachingAllocator::observe(std::function<void(const AllocatorEvent&)> observ
   implementation_->observer = std::move(observer);
 }
 
-Implementation::Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
-                               std::int64_t total_bytes)
+AllocatorImplementation::AllocatorImplementation(const AllocatorSettings& settings,
+                                                 std::int64_t device_bytes,
+                                                 std::int64_t total_bytes)
     : settings_(settings), total_bytes_(total_bytes), device_(device_bytes) {
   if (settings.per_process_memory_fraction < 1)
     limit_bytes_ = static_cast<std::int64_t>(settings.per_process_memory_fraction *
                                              static_cast<double>(total_bytes));
 }
 
-std::optional<Address> Implementation::allocate(std::int64_t bytes, StreamId stream) {
+std::optional<Address> AllocatorImplementation::allocate(std::int64_t bytes, StreamId stream) {
   Request request{.bytes = rounded_size(bytes, settings_)};
   Pools& pools = pools_[stream];
   request.pool = request.bytes <= small_limit_bytes ? &pools.small : &pools.large;
@@ -75,7 +76,7 @@ std::optional<Address> Implementation::allocate(std::int64_t bytes, StreamId str
   return block->address;
 }
 
-void Implementation::free(Address address) {
+void AllocatorImplementation::free(Address address) {
   const auto found = live_.find(address);
   Block* block = found->second;
   live_.erase(found);
@@ -91,12 +92,12 @@ void Implementation::free(Address address) {
   statistics.inactive_split_bytes.add(split_change);
 }
 
-void Implementation::release_cached_blocks() {
+void AllocatorImplementation::release_cached_blocks() {
   for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.large);
   for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.small);
 }
 
-std::vector<SegmentState> Implementation::snapshot() const {
+std::vector<SegmentState> AllocatorImplementation::snapshot() const {
   std::vector<const Block*> blocks;
   for (const auto& [address, block] : live_) blocks.push_back(block);
   for (const auto& [stream, pools] : pools_)

@@ -6,7 +6,7 @@
 
 namespace symprof::profile {
 
-using Implementation = CachingAllocator::Implementation;
+using Implementation = AllocatorImplementation;
 
 namespace {
 

@@ -1,14 +1,18 @@
 // The simulated allocator's state and steps, named after those of CUDACachingAllocator.cpp.
 #pragma once
 
+#include <functional>
 #include <map>
+#include <optional>
 #include <unordered_map>
+#include <vector>
 
+#include "profile/memory/allocator/allocator_settings.h"
 #include "profile/memory/allocator/blocks.h"
 
 namespace symprof::profile {
 
-class CachingAllocator::Implementation {
+class AllocatorImplementation {
  public:
   Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
                  std::int64_t total_bytes);

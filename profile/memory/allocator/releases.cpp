@@ -5,7 +5,7 @@
 
 namespace symprof::profile {
 
-using Implementation = CachingAllocator::Implementation;
+using Implementation = AllocatorImplementation;
 
 /// Merges a free neighbor of the same kind into `block`. Returns the neighbor's bytes, or 0.
 std::int64_t Implementation::merge(Block* block, Block* neighbour) {

@@ -3,7 +3,7 @@
 
 namespace symprof::profile {
 
-using Implementation = CachingAllocator::Implementation;
+using Implementation = AllocatorImplementation;
 
 namespace {
 

@@ -4,6 +4,7 @@
 
 #include "profile/memory/last_use_peak.h"
 #include "tests/support/recording_builder.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::test {
 namespace {
@@ -30,7 +31,7 @@ Recording step_with_name(CallId freed_by) {
   if (freed_by == 2) builder.event(EventKind::free, first, 2);
   for (const StorageId storage : {second, third}) builder.event(EventKind::free, storage, backward);
   Recording recording = builder.recording();
-  recording.format = "torchscript";
+  recording.traits = trace::script_traits;
   recording.names_are_guessed = true;
   return recording;
 }

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "profile/memory/holdings.h"
+#include "profile/memory/step_memory.h"
 #include "report/peak_owners.h"
 #include "tests/support/recording_builder.h"
 

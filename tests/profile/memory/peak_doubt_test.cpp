@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/recording_builder.h"
+#include "trace/exported/reader.h"
 
 namespace symprof::test {
 namespace {
@@ -100,7 +101,7 @@ TEST_SUITE("peak_doubt") {
 
   TEST_CASE("of a small file's inference two tensors that nobody has looked for are a part") {
     Recording recording = three_nodes(10, 20, 30, none);
-    recording.format = "exported";
+    recording.traits = trace::exported_traits;
     const PeakDoubt doubt = profile::peak_doubt(recording);
     CHECK(doubt.bytes == 2 * block);
     CHECK(doubt.because == LifetimeDoubt::unread);
@@ -108,10 +109,10 @@ TEST_SUITE("peak_doubt") {
     recording.unregistered_bytes = {0};  // Constructors were read.
     CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
     recording = three_nodes(10, 20, 40, none);
-    recording.format = "exported";
+    recording.traits = trace::exported_traits;
     CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
     recording = three_nodes(10, 20, 30, none);
-    recording.format = "program";
+    recording.traits = {};
     CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
   }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 
+#include "profile/memory/step_memory.h"
 #include "tests/support/recording_builder.h"
 
 namespace symprof::test::segment_weights_test {

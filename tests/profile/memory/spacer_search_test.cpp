@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "profile/memory/step_memory.h"
 #include "tests/support/module_step.h"
 
 namespace symprof::test::spacer_search_test {

@@ -12,6 +12,7 @@
 #include "report/table.h"
 #include "tests/support/torch/exported_profile.h"
 #include "tests/support/torch/graph_builder.h"
+#include "trace/onnx/reader.h"
 
 namespace symprof::unbacked_sizes_test {
 namespace {
@@ -220,7 +221,7 @@ TEST_SUITE("exported_unbacked") {
   TEST_CASE("ONNX operators with data-dependent output sizes") {
     const auto bounded = [](const char* op, std::initializer_list<ArgumentValue> arguments,
                             GraphBuilder& b) {
-      b.graph.format = "onnx";
+      b.graph.traits = trace::onnx_traits;
       b.graph.outputs = {b.call(op, "", arguments)};
       CHECK(message_of([&] { profile_of(b.graph); }).find("data-dependent shape") !=
             std::string::npos);

@@ -4,6 +4,7 @@
 #include <initializer_list>
 #include <string>
 
+#include "trace/exported/reader.h"
 #include "trace/graph/graph.h"
 
 namespace symprof::test {
@@ -18,7 +19,7 @@ struct GraphBuilder {
 
   GraphBuilder() {
     graph.path = "test";
-    graph.format = "exported";
+    graph.traits = trace::exported_traits;
   }
 
   ValueId value(std::string name, ValueKind kind, TensorSpec spec) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "trace/passes/bind_inputs.h"
 
 namespace symprof::input_values_test {
 namespace {

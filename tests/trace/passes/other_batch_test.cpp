@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "trace/exported/reader.h"
 #include "trace/passes/prepare.h"
 
 namespace symprof::test {
@@ -110,7 +111,7 @@ TEST_SUITE("other_batch") {
 
     options.batch_plan_of = [](const Graph&) -> BatchPlan { throw Error("node view", "no"); };
     Graph refused = with_view();
-    refused.format = "exported";
+    refused.traits = trace::exported_traits;
     try {
       trace::prepare(refused, options);
       FAIL("no error");

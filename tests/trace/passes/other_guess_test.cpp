@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "trace/passes/function_calls.h"
+#include "trace/torchscript/load.h"
 
 namespace {
 
@@ -12,7 +13,7 @@ using namespace symprof::trace;
 
 /// A trace in float32, without lines of Python: an input, a parameter and nodes.
 struct Trace {
-  Graph graph{.format = "torchscript"};
+  Graph graph{.traits = trace::script_traits};
   ValueId x = add_leaf("x", ValueKind::input), weight = add_leaf("weight", ValueKind::parameter);
 
   ValueId add_leaf(const std::string& name, ValueKind kind, std::vector<std::int64_t> sizes = {4}) {

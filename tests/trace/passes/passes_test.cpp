@@ -1,6 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "trace/onnx/reader.h"
 #include "trace/passes/bind_inputs.h"
 #include "trace/passes/training_mode.h"
 
@@ -223,7 +224,7 @@ TEST_SUITE("passes") {
 
   TEST_CASE("ONNX operators have their mode in an input or an attribute") {
     Graph graph;
-    graph.format = "onnx";
+    graph.traits = trace::onnx_traits;
     const ValueId x = graph.add_value({.name = "x", .kind = ValueKind::input});
     graph.nodes = {node("onnx::Dropout", {{"", ValueRef{x}}, {"seed", std::int64_t{1}}}),
                    node("onnx::BatchNormalization", {{"", ValueRef{x}}})};
@@ -251,7 +252,7 @@ TEST_SUITE("passes") {
     CHECK(graph.values[2].spec->dtype == DType::int64);
     CHECK(graph.values[3].spec->dtype == DType::float32);
     CHECK_FALSE(graph.values[4].spec);
-    graph.format = "onnx";
+    graph.traits = trace::onnx_traits;
     cast_floating_point(graph, DType::bfloat16);
     CHECK(graph.values[3].spec->dtype == DType::bfloat16);
   }

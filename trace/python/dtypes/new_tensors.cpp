@@ -96,7 +96,7 @@ class NewTensorFollower {
   }
 
   bool may_follow(const Node& node) const {
-    return graph_.format == "exported" ||
+    return !graph_.traits.functions_are_followed ||
            std::ranges::any_of(tokens_of(line_of(node)),
                                [](const Token& token) { return is_sign(token, "**"); });
   }

@@ -117,7 +117,7 @@ class Rebuilder {
   /// True if the open function at this depth was at a `return` line and is now at another line: it
   /// was called again. Lines of an export may be inside of a `return` statement.
   bool has_returned(std::size_t depth) {
-    return graph_.format == "torchscript" && depth < open_.size() &&
+    return graph_.traits.functions_are_followed && depth < open_.size() &&
            statement(depth).line != lines_[depth] &&
            parse_assignment(line(statement(depth).line).text).returns;
   }

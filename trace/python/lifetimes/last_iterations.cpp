@@ -64,7 +64,7 @@ void release_in_last_iterations(const Graph& graph, const PythonRun& run,
                                 const std::vector<Assignment>& assignments,
                                 const std::vector<HeldByVariable>& held,
                                 std::vector<std::size_t>& last) {
-  if (graph.format != "torchscript") return;
+  if (!graph.traits.functions_are_followed) return;
   const LastRounds rounds(graph, run, assignments);
   for (const HeldByVariable& one : held) {
     const std::size_t before = rounds.last_before_binding(one);

@@ -25,7 +25,7 @@ class LastUses {
   std::vector<std::size_t> find() {
     find_calls();
     if (lifetimes_ == Lifetimes::frames) find_releases();
-    if (lifetimes_ == Lifetimes::last_use && graph_.format == "exported") find_regions();
+    if (lifetimes_ == Lifetimes::last_use && graph_.traits.blocks_are_calls) find_regions();
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
       for (const ValueId id : graph_.nodes[i].outputs)
         if (id != no_value)

@@ -102,7 +102,7 @@ class EndFinder {
   /// True if another function than the one whose line is known made the node.
   bool is_hidden(std::size_t node) const {
     const std::size_t i = run_.statement_of[node];
-    if (graph_.format == "torchscript") return false;  // Each function has its own lines.
+    if (graph_.traits.functions_are_followed) return false;
     return i != no_index && !calls_function(line_of(i).text, graph_.nodes[node].call);
   }
 
@@ -119,7 +119,7 @@ class EndFinder {
       return put_off(value, last_of_scope_[static_cast<std::size_t>(stays_in)],
                      LifetimeDoubt::no_lines);
     const std::size_t i = run_.statement_of[node];
-    const bool is_followed = graph_.format == "torchscript" && i == no_index;
+    const bool is_followed = graph_.traits.functions_are_followed && i == no_index;
     if (!graph_.nodes[node].releases.empty() || is_followed) return;
     if (i == no_index) return add_unknown(node, value);
     if (line_of(i).text.empty())
@@ -140,7 +140,7 @@ class EndFinder {
   /// `x = (` makes no node: a value made by a line inside of its brackets has a variable that no
   /// line shows.
   void add_inner_lines(std::size_t node, std::size_t value) {
-    if (graph_.format != "exported" || graph_.nodes[node].op.ends_with('_')) return;
+    if (!graph_.traits.has_outer_lines() || graph_.nodes[node].op.ends_with('_')) return;
     for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
       if (last_[value] <= statement(i).last || last_read_[value] == never_dies) return;
       if (!binds(i) && is_read_below(value, i))

@@ -2,7 +2,9 @@
 
 #include <doctest/doctest.h>
 
+#include "trace/exported/reader.h"
 #include "trace/graph/uses.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::new_tensors_test {
 namespace {
@@ -14,8 +16,8 @@ struct Padded {
   ValueId x, y;
 
   explicit Padded(const std::string& line, const std::string& joins = "aten::cat",
-                  const std::string& format = "exported") {
-    graph.format = format;
+                  const GraphTraits& traits = trace::exported_traits) {
+    graph.traits = traits;
     graph.scopes = {{}};
     x = graph.add_value({.name = "x", .kind = ValueKind::input, .recorded_dtype = DType::float32});
     graph.inputs = {x};
@@ -50,9 +52,9 @@ struct Padded {
 
 /// z = y * floor(random + 0.9): stochastic depth of y, whose numbers `line` draws.
 struct Dropped : Padded {
-  explicit Dropped(const std::string& line, const std::string& format = "torchscript",
+  explicit Dropped(const std::string& line, const GraphTraits& traits = trace::script_traits,
                    const std::string& rounds = "aten::floor")
-      : Padded(line, "aten::cat", format) {
+      : Padded(line, "aten::cat", traits) {
     graph.nodes.resize(2);
     graph.nodes[1].op = "aten::rand";
     const ValueId moved = add("aten::add", {{"self", ValueRef{graph.nodes[1].outputs[0]}}}, line);
@@ -67,9 +69,9 @@ struct Dropped : Padded {
 TEST_SUITE("new_tensors") {
   TEST_CASE("stochastic depth draws in the dtype of the scaled tensor if no line is known") {
     CHECK(Dropped("y = drop_path(y)").dtype_of_zeros() == DType::bfloat16);
-    CHECK(Dropped("y = drop_path(y)", "exported").dtype_of_zeros() == DType::bfloat16);
+    CHECK(Dropped("y = drop_path(y)", trace::exported_traits).dtype_of_zeros() == DType::bfloat16);
     CHECK(Dropped("random = torch.rand(4)").dtype_of_zeros() == DType::float32);
-    CHECK(Dropped("noise = noise_of(y)", "torchscript", "aten::sin").dtype_of_zeros() ==
+    CHECK(Dropped("noise = noise_of(y)", trace::script_traits, "aten::sin").dtype_of_zeros() ==
           DType::float32);
   }
 
@@ -101,19 +103,19 @@ TEST_SUITE("new_tensors") {
   }
 
   TEST_CASE("a trace also records the default dtype: its line has to leave it open") {
-    Padded unsaid("zeros = pad(y)", "aten::cat", "torchscript");
+    Padded unsaid("zeros = pad(y)", "aten::cat", trace::script_traits);
     CHECK(unsaid.dtype_of_zeros() == DType::float32);
     REQUIRE(unsaid.graph.warnings.size() == 1);
     CHECK(unsaid.graph.warnings[0].starts_with("under autocast 1 new tensor (first node1) is"));
-    Padded said("zeros = torch.zeros(4)", "aten::cat", "torchscript");
+    Padded said("zeros = torch.zeros(4)", "aten::cat", trace::script_traits);
     CHECK(said.dtype_of_zeros() == DType::float32);
     CHECK(said.graph.warnings.empty());
-    CHECK(Padded("zeros = torch.zeros(4)", "aten::cat", "torchscript").dtype_of_zeros() ==
+    CHECK(Padded("zeros = torch.zeros(4)", "aten::cat", trace::script_traits).dtype_of_zeros() ==
           DType::float32);
-    CHECK(Padded("zeros = pad(y)", "aten::cat", "torchscript").dtype_of_zeros() == DType::float32);
-    CHECK(
-        Padded("zeros = torch.zeros(4, **like(y))", "aten::cat", "torchscript").dtype_of_zeros() ==
-        DType::bfloat16);
+    CHECK(Padded("zeros = pad(y)", "aten::cat", trace::script_traits).dtype_of_zeros() ==
+          DType::float32);
+    CHECK(Padded("zeros = torch.zeros(4, **like(y))", "aten::cat", trace::script_traits)
+              .dtype_of_zeros() == DType::bfloat16);
   }
 }
 

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "trace/exported/reader.h"
+#include "trace/onnx/reader.h"
 #include "trace/passes/onnx_dtype.h"
 #include "trace/passes/training_mode.h"
 #include "trace/python/dtypes/autocast_casts.h"
@@ -29,7 +31,7 @@ struct Export {
       : x(graph.add_value(tensor("x", ValueKind::input))),
         weight(graph.add_value(tensor("weight", ValueKind::parameter))),
         count(graph.add_value(tensor("count", ValueKind::buffer, DType::int64))) {
-    graph.format = "exported";
+    graph.traits = trace::exported_traits;
     graph.inputs = {x};
     graph.scopes.push_back({"norm", "Norm", 0});
   }
@@ -305,7 +307,7 @@ TEST_SUITE("recorded_dtypes") {
 TEST_SUITE("onnx_dtype") {
   TEST_CASE("one type takes another's place wherever the graph has it") {
     Graph graph;
-    graph.format = "onnx";
+    graph.traits = trace::onnx_traits;
     graph.add_value({.name = "w",
                      .kind = ValueKind::parameter,
                      .spec = TensorSpec{.dtype = DType::float32, .sizes = {8}}});

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/python_function.h"
+#include "trace/exported/reader.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::calls_test {
 namespace {
@@ -41,10 +43,10 @@ TEST_SUITE("calls") {
   }
 
   TEST_CASE("a function that has returned and is at another line was called again") {
-    for (const std::string format : {"torchscript", "exported"}) {
-      CAPTURE(format);
+    for (const GraphTraits& traits : {trace::script_traits, trace::exported_traits}) {
+      CAPTURE(traits.functions_are_followed);
       test::Function f;
-      f.graph.format = format;
+      f.graph.traits = traits;
       const SourceId loop = f.line("y = helper(x)");
       const SourceId begins = f.line("x = exp(x)", loop), returns = f.line("return sum(x)", loop);
       for (const std::string round : {"0", "1"}) {
@@ -54,7 +56,7 @@ TEST_SUITE("calls") {
       const std::vector<std::size_t> calls = calls_of(f);
       CHECK(calls[0] == calls[1]);
       // Lines of an export may lie inside of a statement that returns.
-      CHECK((calls[1] != calls[2]) == (format == "torchscript"));
+      CHECK((calls[1] != calls[2]) == traits.functions_are_followed);
     }
   }
 }

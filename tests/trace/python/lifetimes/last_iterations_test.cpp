@@ -5,6 +5,8 @@
 #include <string>
 
 #include "tests/support/python_function.h"
+#include "trace/exported/reader.h"
+#include "trace/torchscript/load.h"
 
 namespace symprof::last_iterations_test {
 namespace {
@@ -30,13 +32,13 @@ struct Loop : test::Function {
     return graph.nodes.back().outputs[0];
   }
 
-  explicit Loop(const std::string& format)
+  explicit Loop(const GraphTraits& traits)
       : pad(line("state = pad(state)")),
         mix(line("out = mix(state)")),
         project(line("state = project(out)")),
         head(line("head = relu(out)")),
         end(line("return relu(head)")) {
-    graph.format = format;
+    graph.traits = traits;
     const ValueId first = add("first_mix", mix, add("first_pad", pad, graph.inputs[0]));
     padded = add("pad", pad, add("first_project", project, first));
     out = add("mix", mix, padded);
@@ -52,25 +54,25 @@ struct Loop : test::Function {
 
 TEST_SUITE("last_iterations") {
   TEST_CASE("a variable is rebound by the call that a trace lacks in the last iteration") {
-    Loop loop("torchscript");
+    Loop loop(trace::script_traits);
     loop.finish(loop.out);
     CHECK(loop.death() == "mix");
   }
 
   TEST_CASE("an export has all calls: a missing line did not run") {
-    Loop loop("exported");
+    Loop loop(trace::exported_traits);
     loop.finish(loop.out);
     CHECK(loop.death() == "end");
   }
 
   TEST_CASE("a variable whose value is needed below the loop was not rebound") {
-    Loop loop("torchscript");
+    Loop loop(trace::script_traits);
     loop.finish(loop.padded);
     CHECK(loop.death() == "end");
   }
 
   TEST_CASE("if the line ran in the last iteration, that run rebinds the variable") {
-    Loop loop("torchscript");
+    Loop loop(trace::script_traits);
     const ValueId projected = loop.add("project", loop.project, loop.out);
     loop.finish(projected);
     CHECK(loop.death() == "project");

@@ -3,6 +3,8 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/python_function.h"
+#include "trace/exported/reader.h"
+#include "trace/torchscript/load.h"
 
 namespace {
 
@@ -47,15 +49,15 @@ TEST_SUITE("lifetimes") {
   TEST_CASE(
       "what the subgraph of an export is given is held by its call, as torch.fx's code has it") {
     Chain chain;
-    chain.graph.format = "exported";
+    chain.graph.traits = trace::exported_traits;
     auto& nodes = chain.graph.nodes;
     nodes.insert(nodes.begin() + 4, {.name = "end", .op = "region::end"});
     nodes.insert(nodes.begin() + 1, {.name = "begin", .op = "region::grad_mode"});
     const auto dying = trace::values_dying_after(chain.graph, Lifetimes::last_use);
-    CHECK(dying[2].empty());                // first is inside and reads stem,
-    CHECK(dying[3] == Ids{chain.made[1]});  // what is made inside goes as ever,
-    CHECK(dying[5] == Ids{chain.made[0]});  // and stem with the region's end.
-    chain.graph.format = "torchscript";     // A script's `with` is no call.
+    CHECK(dying[2].empty());                    // first is inside and reads stem,
+    CHECK(dying[3] == Ids{chain.made[1]});      // what is made inside goes as ever,
+    CHECK(dying[5] == Ids{chain.made[0]});      // and stem with the region's end.
+    chain.graph.traits = trace::script_traits;  // A script's `with` is no call.
     CHECK(trace::values_dying_after(chain.graph, Lifetimes::last_use)[2] == Ids{chain.made[0]});
   }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "tests/support/python_function.h"
+#include "trace/exported/reader.h"
 
 namespace symprof::new_lists_test {
 namespace {
@@ -30,7 +31,7 @@ struct Loop : test::Function {
       : append(line("parts.append(relu(x))")),
         join(line("sums.append(torch.stack(parts))")),
         end(line("return torch.stack(sums)")) {
-    graph.format = "exported";
+    graph.traits = trace::exported_traits;
     const ValueId x = graph.inputs[0];
     const ValueId first_part = add("first_part", append, {ValueRef{x}});
     const ValueId first_sum = add("first_sum", join, {ValueRef{first_part}});

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "tests/support/python_function.h"
+#include "trace/exported/reader.h"
 
 namespace symprof::possible_lifetimes_test {
 namespace {
@@ -76,7 +77,7 @@ TEST_SUITE("possible_lifetimes") {
       "rebound") {
     const auto end_of_wide = [](const std::string& inside, const std::string& reading) {
       Model m;
-      m.graph.format = "exported";
+      m.graph.traits = trace::exported_traits;
       const SourceId call = m.line("found = self.stage(x)");
       const ScopeId stage = m.module("stage");
       m.add("wide", "relu", m.line("h = torch.relu(x)", call), {"x"}, stage);
@@ -139,7 +140,7 @@ TEST_SUITE("possible_lifetimes") {
       "a value made inside of a statement over several lines may have a variable that no line "
       "shows") {
     Model m;
-    m.graph.format = "exported";
+    m.graph.traits = trace::exported_traits;
     m.line("pixels = (");
     m.add("pixels", "cat", m.line("torch.cat((x, x), dim=2)"), {"x"});
     m.add("patches", "relu", m.line("patches = torch.relu(pixels)"), {"pixels"});
@@ -152,7 +153,7 @@ TEST_SUITE("possible_lifetimes") {
 
   TEST_CASE("arguments of a call over several lines have no variable") {
     Model m;
-    m.graph.format = "exported";
+    m.graph.traits = trace::exported_traits;
     const SourceId call = m.line("y = torch.add(");
     m.add("given", "exp", m.line("torch.exp(x),"), {"x"});
     m.add("changed", "relu", m.line(".relu()"), {"given"});

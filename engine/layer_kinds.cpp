@@ -1,4 +1,4 @@
-#include "engine/engine.h"
+#include "engine/layer_kinds.h"
 
 #include <algorithm>
 #include <string_view>
@@ -37,6 +37,16 @@ bool has_kernel(const Layer& layer) {
 bool is_reformat(const Layer& layer) {
   // A model's cast that became a reformat is a node, with the node's name.
   return reformat_name(layer.name) || (layer.type == "Reformat" && layer.origin == "REFORMAT");
+}
+
+bool is_lone_quantizer(const Layer& layer) {
+  if (!has_kernel(layer) || reformat_name(layer.name)) return false;
+  if (layer.origin == "QDQ") return true;
+  const std::vector<NameTerm> terms = name_terms(layer.name);
+  const bool may_be = layer.type == "Reformat" || layer.type == "Scale" || layer.type.empty();
+  return may_be && terms.size() == 1 &&
+         (terms.front().text.find("QuantizeLinear") != std::string::npos ||
+          terms.front().text.find("DequantizeLinear") != std::string::npos);
 }
 
 }  // namespace symprof::engine

@@ -1,0 +1,34 @@
+// Functions of tensors that backward recomputes.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace symprof::shape {
+
+using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<at::Tensor>&)>;
+
+/// Whose backward runs a function again.
+enum class RunAgain : std::uint8_t {
+  of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
+  of_operator,    ///< Control flow: all of it, and its own backward inside.
+};
+
+/// How backward runs a function again.
+struct Rerun {
+  RunAgain how = RunAgain::of_operator;
+  /// Calls of a checkpoint whose outputs are kept for that, as record/checkpoint_plan.h writes
+  /// them.
+  std::vector<std::string> kept;
+};
+
+/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
+/// the function saves. Empty: the function runs once.
+using Recompute = std::function<std::vector<at::Tensor>(
+    TensorFunction, const std::vector<at::Tensor>&, const Rerun&)>;
+
+}  // namespace symprof::shape

@@ -1,0 +1,14 @@
+// How an ONNX file is read.
+#pragma once
+
+#include <cstdint>
+
+namespace symprof::trace {
+
+/// What of an exporter's changes is undone on reading.
+enum class Reading : std::uint8_t {
+  as_exported,  ///< Names of parameters and joined calls are put back, as trace/onnx/reader.h says.
+  as_written,   ///< Nothing: nodes and names are the file's, initializers are constants.
+};
+
+}  // namespace symprof::trace
