@@ -158,11 +158,16 @@ class LigerCrossEntropy(torch.autograd.Function):
 
 
 class FourBitLinear(nn.Module):
-    """A frozen layer of which each product unpacks the weights: bitsandbytes' nf4 and GPTQ's kernels."""
+    """A frozen layer of which each product unpacks the weights: bitsandbytes' nf4 and GPTQ's kernels.
 
-    def __init__(self, of: nn.Linear, kind: str, dtype: torch.dtype, nested: bool = True) -> None:
+    Releases of bitsandbytes of 2024 keep the layer's input for backward, which does not read it (autograd/_functions.py:
+    `ctx.tensors = (A, B)`). Weights are unpacked to the type that they were packed from, and cast.
+    """
+
+    def __init__(self, of: nn.Linear, kind: str, dtype: torch.dtype, nested: bool = True, keeps_input: bool = False,
+                 packed_from: torch.dtype | None = None) -> None:
         super().__init__()
-        self.nested = nested
+        self.nested, self.keeps_input, self.packed_from = nested, keeps_input, packed_from or dtype
         self.in_features, self.out_features, self.kind, self.compute_dtype = of.in_features, of.out_features, kind, dtype
         count = of.in_features * of.out_features
 
@@ -189,7 +194,7 @@ class FourBitLinear(nn.Module):
         if self.kind == "nf4" and self.nested:
             absmax = torch.empty(self.in_features * self.out_features // 64, dtype=torch.float32, device=device)
             del absmax
-        return torch.empty(self.out_features, self.in_features, dtype=self.compute_dtype, device=device)
+        return torch.empty(self.out_features, self.in_features, dtype=self.packed_from, device=device)
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else self.compute_dtype
@@ -199,7 +204,7 @@ class FourBitLinear(nn.Module):
 class _FourBit(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: torch.Tensor, layer: FourBitLinear) -> torch.Tensor:
-        ctx.layer = layer
+        ctx.layer, ctx.input = layer, x if layer.keeps_input else None
         return nn.functional.linear(x, layer.unpacked().to(x.dtype))
 
     @staticmethod

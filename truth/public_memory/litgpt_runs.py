@@ -70,13 +70,15 @@ def model_of(row: dict[str, str], libraries: str) -> Any:
 
 
 def quantised(model: Any) -> Any:
-    """Lightning's BitsandbytesPrecision("nf4"): every linear layer, the head too, without double quantisation."""
+    """Lightning's BitsandbytesPrecision("nf4"): every linear layer, the head too, without double quantisation. It packs
+    weights from float16 (fabric/plugins/precision/bitsandbytes.py: _quantize_weight)."""
     from kernels import FourBitLinear
 
     for name, module in list(model.named_modules()):
         if isinstance(module, nn.Linear):
             owner = model.get_submodule(name.rpartition(".")[0])
-            setattr(owner, name.rpartition(".")[2], FourBitLinear(module, "nf4", torch.bfloat16, nested=False))
+            setattr(owner, name.rpartition(".")[2], FourBitLinear(
+                module, "nf4", torch.bfloat16, nested=False, keeps_input=True, packed_from=torch.float16))
     return model
 
 
