@@ -49,6 +49,12 @@ class Data(unittest.TestCase):
             self.assertEqual((len(seen), parameter.grad.device.type), (1, "cuda"))
             self.assertEqual(copy.deepcopy(parameter).device.type, "cuda")
 
+    def test_a_batch_from_the_host_comes_over_the_link(self):
+        model = nn.Linear(WIDTH, WIDTH, bias=False)
+        with symprof.simulate() as run:
+            model.to("cuda")(torch.zeros(ROWS, WIDTH).to("cuda")).sum().backward()
+        self.assertEqual(run.profile.totals["transfer_bytes"], FLOAT * WIDTH * (WIDTH + ROWS))
+
     def test_two_parameters_share_what_they_are_given(self):
         with symprof.simulate() as run:
             model = nn.Sequential(nn.Linear(WIDTH, WIDTH, bias=False), nn.Linear(WIDTH, WIDTH, bias=False))
