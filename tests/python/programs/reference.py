@@ -28,8 +28,9 @@ def storage_of(tensor: torch.Tensor) -> int:
 
 
 def bytes_of(tensor: torch.Tensor) -> int:
-    """A zero of forward AD has a storage of its size, and no memory."""
-    return 0 if tensor._is_zerotensor() else tensor.untyped_storage().nbytes()
+    """A zero of forward AD has a storage of its size, and no memory; Python's complex numbers are on the host."""
+    is_number = tensor.dim() == 0 and tensor.dtype == torch.complex128
+    return 0 if tensor._is_zerotensor() or is_number else tensor.untyped_storage().nbytes()
 
 
 def tensors_of(tree: Any) -> list[torch.Tensor]:
@@ -89,8 +90,11 @@ class Saved:
 
     class Pack:
         def __init__(self, owner: "Saved", tensor: torch.Tensor) -> None:
-            self.owner, self.tensor, self.storage = owner, tensor, storage_of(tensor)
-            self.version = tensor._version
+            # A result with its graph would be held by the node that holds it. Of torch.func's wrappers, only the outermost
+            # level's graph is autograd's to put back; their versions are not looked at.
+            is_wrapped = torch._C._functorch.is_functorch_wrapped_tensor(tensor)
+            self.owner, self.tensor, self.storage = owner, tensor.data if is_wrapped else tensor.detach(), storage_of(tensor)
+            self.version = self.tensor._version
             self.is_counted = not owner.recomputes
             self.held = owner.held
             if self.is_counted:
@@ -177,6 +181,17 @@ class Optimizers:
 HOST_STATES = ("step", "mu_product")  # torch/optim: made by torch.tensor(...) without a device.
 
 
+def is_of_a_number(function: Any, args: Any, kwargs: Any, given: list[torch.Tensor]) -> bool:
+    """Python's numbers are tensors on the host: their conjugates, and the zeros of forward AD beside them."""
+    if function._overloadpacket is aten._efficientzerotensor:
+        return not args[0] and kwargs["dtype"] in (torch.float64, torch.complex128)
+    if function._overloadpacket is aten.to:
+        return given[0]._is_zerotensor() and given[0].dim() == 0 and given[0].dtype in (torch.float64, torch.complex128)
+    if given:
+        return all(tensor.dim() == 0 and tensor.is_complex() for tensor in given)
+    return any(isinstance(number, complex) for number in args)
+
+
 class Reference(Marks, TorchDispatchMode):
     def __init__(self) -> None:
         Marks.__init__(self)
@@ -211,8 +226,8 @@ class Reference(Marks, TorchDispatchMode):
         given = tensors_of((args, kwargs))
         if given and all(tensor.is_meta for tensor in given):
             return  # Of sums with a zero that is no tensor, PyTorch asks a meta kernel for the shape (BinaryOps.cpp).
-        if given and all(tensor.dim() == 0 and tensor.is_complex() for tensor in given):
-            return  # Python's `1j`, on the host.
+        if is_of_a_number(function, args, kwargs, given):
+            return
         if any(storage_of(tensor) in self.host for tensor in given) and all(tensor.dim() == 0 for tensor in given):
             return  # Optimizers count their steps on the host.
         if function._overloadpacket is aten.to:  # Made of others, which the mode does not see: a zero is made a tensor first.

@@ -32,6 +32,7 @@ OTHER_OPERATORS = {
     "torch.optim.ASGD": ("calls",),  # It asks whether its states are on the CPU.
     "AveragedModel(": ("calls",),  # It counts its updates on the host.
     "torch.tensor(": ("calls",),  # A copy from the host.
+    ").to(x)": ("calls",),  # The same, of a tensor that is made there.
 }
 # Operators that a GPU's side makes more of, where all these are in the text.
 MORE_CALLS = {
