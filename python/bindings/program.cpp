@@ -71,6 +71,11 @@ void Program::enter_optimizer(const std::string& label, const std::string& name)
 void Program::leave_optimizer() { program_->leave_optimizer(); }
 void Program::enter_closure() { program_->enter_closure(); }
 void Program::leave_closure() { program_->leave_closure(); }
+void Program::enter_graph() { program_->enter_graph(); }
+void Program::leave_graph() { program_->leave_graph(); }
+void Program::enter_code() { program_->enter_code(); }
+void Program::leave_code() { program_->leave_code(); }
+void Program::at_kernel(const std::string& path) { program_->at_kernel(path); }
 void Program::mark_step() { program_->mark_step(); }
 
 void Program::add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,

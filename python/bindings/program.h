@@ -41,6 +41,11 @@ class Program {
   void leave_optimizer();
   void enter_closure();
   void leave_closure();
+  void enter_graph();
+  void leave_graph();
+  void enter_code();
+  void leave_code();
+  void at_kernel(const std::string& path);
   void mark_step();
 
   void add_parameter(nanobind::handle parameter, const std::vector<nanobind::object>& parts,

@@ -6,24 +6,34 @@
 
 #include "shape/eager/program_values.h"
 #include "shape/eager/unrecorded.h"
+#include "shape/eager/while_compiling.h"
 
 namespace nb = nanobind;
 
 namespace symprof::python {
 namespace {
 
-/// `with Unrecorded():`.
-class UnrecordedBlock {
+/// `with Unrecorded():`, `with WhileCompiling():`.
+template <typename Region>
+class Block {
  public:
-  void enter() { unrecorded_ = std::make_unique<Unrecorded>(); }
-  void exit(const nb::args&) { unrecorded_.reset(); }
+  void enter() { region_ = std::make_unique<Region>(); }
+  void exit(const nb::args&) { region_.reset(); }
 
  private:
-  std::unique_ptr<Unrecorded> unrecorded_;
+  std::unique_ptr<Region> region_;
 };
 
-/// Sets `into` to a tensor of the known values; returns false if they are unknown. (torch's Python
-/// library, which creates Python tensors, is loaded after this one.)
+template <typename Region>
+void bind_block(nb::module_& module, const char* name) {
+  nb::class_<Block<Region>>(module, name)
+      .def(nb::init<>())
+      .def("__enter__", &Block<Region>::enter)
+      .def("__exit__", &Block<Region>::exit, nb::sig("def __exit__(self, *args: object) -> None"));
+}
+
+/// `into` becomes a tensor of the values; false where they are not known. (torch's Python library,
+/// which makes Python tensors, is loaded after this one.)
 bool read_known_values(nb::handle tensor, nb::handle into) {
   const auto values = copy_of_known_values(THPVariable_Unpack(tensor.ptr()));
   if (values) THPVariable_Unpack(into.ptr()).set_data(*values);
@@ -37,11 +47,8 @@ void give_values(nb::handle tensor, nb::handle values) {
 }  // namespace
 
 void bind_program_values(nb::module_& module) {
-  nb::class_<UnrecordedBlock>(module, "Unrecorded")
-      .def(nb::init<>())
-      .def("__enter__", &UnrecordedBlock::enter)
-      .def("__exit__", &UnrecordedBlock::exit,
-           nb::sig("def __exit__(self, *args: object) -> None"));
+  bind_block<Unrecorded>(module, "Unrecorded");
+  bind_block<WhileCompiling>(module, "WhileCompiling");
   module.def("read_known_values", &read_known_values);
   module.def("give_values", &give_values);
   module.def("mark_upper_bound", &mark_upper_bound);

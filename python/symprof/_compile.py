@@ -1,4 +1,5 @@
-"""torch.compile in a simulation: what it compiles runs eagerly, and a report says so once it is called."""
+"""torch.compile in a simulation: which functions PyTorch's compiler compiles (_compiled/), and which run eagerly. Of these a
+report says so once one is called."""
 import contextlib
 import functools
 import sys
@@ -7,6 +8,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import torch
+
+from ._compiled.compiler import Compiler
+from ._cuda import replaced
 
 _WORDS = "torch.compile: what it compiles ran eagerly; a compiled step may hold less memory, and other kernels run."
 # Backends that run PyTorch's own kernels, as "eager" does: torch.cond and its kin trace with one of them.
@@ -17,6 +21,10 @@ _OWN_KERNELS = ("eager", "eager_noexcept", "aot_eager", "aot_eager_decomp_partit
 def _runs_own_kernels(backend: Any) -> bool:
     backend = getattr(backend, "compiler_fn", backend)  # torch._TorchCompileWrapper
     return backend in _OWN_KERNELS or getattr(backend, "__module__", None) == _DEBUGGING
+
+
+def _is_inductor(backend: Any) -> bool:
+    return backend == "inductor" or isinstance(backend, torch._TorchCompileInductorWrapper)
 
 
 def is_compiled() -> bool:
@@ -64,31 +72,42 @@ def _compiled(function: Callable[..., Any], called: Callable[[], None]) -> Calla
 
 
 class _Dynamo:
-    """torch._dynamo, once it is imported: it compiles nothing, and tells of calls of what it would compile."""
+    """torch._dynamo, once it is imported: it compiles for Inductor, where a compiler is given; else it compiles nothing. It tells
+    of calls of what it does not compile."""
 
-    def __init__(self, called: Callable[[], None], exits: contextlib.ExitStack) -> None:
-        self.called, self.exits, self.is_held = called, exits, False
+    def __init__(self, called: Callable[[], None], compiler: Compiler | None, exits: contextlib.ExitStack) -> None:
+        self.called, self.compiler, self.exits, self.is_held = called, compiler, exits, False
 
     def hold(self) -> None:
         if self.is_held:
             return
         self.is_held = True
-        self.exits.enter_context(torch.compiler.set_stance("force_eager"))
         eval_frame: Any = sys.modules["torch._dynamo.eval_frame"]
         before = eval_frame._callback_from_stance
 
         def callback_from_stance(callback: Any) -> Any:
-            if callback not in (None, False) and not _runs_own_kernels(_backend_of(callback)):
+            if callback in (None, False):
+                return before(callback)
+            backend = _backend_of(callback)
+            if self.compiler is not None and _is_inductor(backend):
+                self.compiler.open()
+                return before(callback)
+            if not _runs_own_kernels(backend):
                 self.called()
-            return before(callback)
+            return None
 
         eval_frame._callback_from_stance = callback_from_stance
         self.exits.callback(setattr, eval_frame, "_callback_from_stance", before)
 
 
+def _runs_as_it_is(model: Any) -> bool:
+    """FlexAttention has operators of its own here (_flex_attention.py, _block_masks.py)."""
+    return getattr(model, "__module__", None) == "torch.nn.attention.flex_attention"
+
+
 @contextlib.contextmanager
-def runs_eagerly(program: Any) -> Iterator[None]:
-    """While it is open, what torch.compile gives is called as it is."""
+def compiled(program: Any, compiler: Compiler | None) -> Iterator[None]:
+    """While it is open, torch.compile compiles by `compiler`; without one, what it gives is called as it is."""
     compile_as_it_is = torch.compile
 
     def called() -> None:
@@ -97,16 +116,39 @@ def runs_eagerly(program: Any) -> Iterator[None]:
     def compile(model: Any = None, *args: Any, **kwargs: Any) -> Any:
         if model is None:
             return lambda function: compile(function, *args, **kwargs)
+        backend = kwargs.get("backend", "inductor")
+        if compiler is not None and _is_inductor(backend) and not _runs_as_it_is(model) and not kwargs.get("disable"):
+            compiler.open()
+            dynamo.hold()
+            return _in_its_module(model, compile_as_it_is(model, *args, **kwargs), compiler)
         if kwargs.get("disable") or isinstance(model, (torch.nn.Module, type)):
             made = compile_as_it_is(model, *args, **kwargs)
             dynamo.hold()
             return made
-        return model if _runs_own_kernels(kwargs.get("backend")) else _compiled(model, called)
+        return model if _runs_own_kernels(backend) else _compiled(model, called)
 
     with contextlib.ExitStack() as exits:
-        dynamo = _Dynamo(called, exits)
+        if compiler is not None:
+            exits.callback(compiler.close)
+        dynamo = _Dynamo(called, compiler, exits)
         if "torch._dynamo.eval_frame" in sys.modules:
             dynamo.hold()
+        # Asked for a warning alone (torch._dynamo); the hooks are the simulation's.
+        exits.enter_context(replaced({(torch.nn.modules.module, "_has_any_global_hook"): lambda: False}))
         exits.callback(setattr, torch, "compile", compile_as_it_is)
         torch.compile = compile
         yield
+
+
+def _in_its_module(function: Any, made: Any, compiler: Compiler) -> Any:
+    """nn.Module.compile compiles its module's call with all hooks: nobody says that the module's code runs."""
+    module = getattr(function, "__self__", None)
+    if not isinstance(module, torch.nn.Module) or getattr(function, "__func__", None) is not torch.nn.Module._call_impl:
+        return made
+
+    @functools.wraps(made)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        with compiler.in_module(module):
+            return made(*args, **kwargs)
+
+    return call

@@ -54,6 +54,7 @@ class Cost:
 
 Rule = Callable[[Call], Cost | None]
 _rules: dict[str, Rule] = {}
+compiled_kernels: dict[str, Rule] = {}  # Those that torch.compile wrote (python/symprof/_compiled/).
 
 
 def cost_rule(op: str) -> Callable[[Rule], Rule]:
@@ -93,7 +94,7 @@ def _counted_by_torch() -> dict[str, Any]:
 
 def operators() -> list[str]:
     """Those that have a rule."""
-    return list({**_rules, **_known(), **_counted_by_torch()})
+    return list({**_rules, **_known(), **compiled_kernels, **_counted_by_torch()})
 
 
 def has_rule(op: str) -> bool:
@@ -122,7 +123,7 @@ def ask(op: str, inputs: _Asked, outputs: _Asked, positions: Sequence[int],
 
 def _cost_of(call: Call) -> Cost | None:
     for name in (call.op, call.op.removesuffix("_")):
-        for rules in (_rules, _known()):
+        for rules in (_rules, _known(), compiled_kernels):
             if name in rules:
                 return rules[name](call)
     formula = _counted_by_torch().get(call.op)

@@ -248,19 +248,44 @@ def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
     }
 
 
-@contextlib.contextmanager
-def replaced(table: dict[tuple[Any, str], Any]) -> Iterator[None]:
-    """The answers are in place while the context is open."""
-    absent = object()
-    before = {(owner, name): owner.__dict__.get(name, absent) for owner, name in table}
-    try:
-        for (owner, name), value in table.items():
+_ABSENT = object()
+_Table = dict[tuple[Any, str], Any]
+
+
+class Replaced:
+    """Answers that stand in torch."""
+
+    def __init__(self, table: _Table) -> None:
+        self.table = table
+        self.before = {(owner, name): owner.__dict__.get(name, _ABSENT) for owner, name in table}
+
+    def put_in(self) -> None:
+        for (owner, name), value in self.table.items():
             setattr(owner, name, value)
-        yield
-    finally:
-        for (owner, name), value in before.items():
-            if value is absent:
-                if name in owner.__dict__:  # An interrupt may have come before it was set.
-                    delattr(owner, name)
-            else:
+
+    def take_out(self) -> None:
+        for (owner, name), value in self.before.items():
+            if value is not _ABSENT:
                 setattr(owner, name, value)
+            elif name in owner.__dict__:  # An interrupt may have come before it was set.
+                delattr(owner, name)
+
+    @contextlib.contextmanager
+    def away(self) -> Iterator[None]:
+        """For modules of torch that copy what stands there when they are imported."""
+        try:
+            self.take_out()
+            yield
+        finally:
+            self.put_in()
+
+
+@contextlib.contextmanager
+def replaced(table: _Table) -> Iterator[Replaced]:
+    """The answers are in place while the context is open."""
+    made = Replaced(table)
+    try:
+        made.put_in()
+        yield made
+    finally:
+        made.take_out()

@@ -103,6 +103,15 @@ def _registered(kernels: list[tuple[Any, Callable[..., Any]]]) -> Any:
     return made
 
 
+def python_again() -> None:
+    """Inside of `of_cpp`: Python's meta kernels are back until `cpp_again`. A compiler traces with them."""
+    _register_again()
+
+
+def cpp_again() -> None:
+    getattr(registrations, LIBRARY)._destroy()
+
+
 def _register_again() -> None:
     of_python = _registered(_kernels_of(_taken))
     setattr(registrations, LIBRARY, of_python)  # Now: the library that it was strikes its names off when it goes.

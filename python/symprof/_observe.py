@@ -29,6 +29,7 @@ class Observer:
         self.names: set[str] = set()  # Of models with parameters.
         self.optimizers: dict[int, str] = {}  # What the program calls them.
         self.depth = 0
+        self.entered: list[str] = []  # Paths of the modules whose code runs.
         self.backward_depth = 0
         self.closures = 0  # That run.
 
@@ -39,13 +40,26 @@ class Observer:
             self.roots.append(module)
             self.program_tensors(module)
         self.depth += 1
+        self.entered.append(place[0])
         self.program.enter_module(*place)
         if is_pass and self.closures == 0:
             self.rhythm.pass_begins()
 
     def leave_module(self, module: torch.nn.Module, inputs: Any, output: Any) -> None:
         self.depth -= 1
+        self.entered.pop()
         self.program.leave_module()
+
+    def path(self) -> str:
+        """Of the module whose code runs."""
+        return self.entered[-1] if self.entered else ""
+
+    def see(self, module: torch.nn.Module) -> None:
+        """A module that compiled code calls."""
+        if id(module) not in self.places:
+            self.add_model(module)
+            self.roots.append(module)
+            self.program_tensors(module)
 
     def add_model(self, module: torch.nn.Module) -> tuple[str, str]:
         """Modules of a model with parameters have its name in front: the native program takes it away where there is one.
@@ -155,14 +169,14 @@ def observed(program: Any, rhythm: Rhythm, is_innermost: Callable[[], bool]) -> 
     observer = Observer(program, rhythm)
     owners: tuple[Any, ...] = (torch.autograd, torch.autograd.graph)
     run_backward = owners[1]._engine_run_backward
-    thread = threading.get_ident()
+    thread, is_compiling = threading.get_ident(), torch.compiler.is_compiling
 
     def is_of_the_program() -> bool:
         """torch calls its hooks in every thread, and those of all simulations; what others run is none of the program."""
         return threading.get_ident() == thread and is_innermost()
 
     def here(hook: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args: hook(*args) if is_of_the_program() else None
+        return lambda *args: hook(*args) if not is_compiling() and is_of_the_program() else None
 
     def engine(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_of_the_program():

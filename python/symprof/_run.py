@@ -52,6 +52,7 @@ def parser() -> argparse.ArgumentParser:
                       "not there (default: one process)")
     made.add_argument("--attention", default=None, help="the attention kernels that run (default: those that the GPU takes)")
     made.add_argument("--time", action="store_true", help="how long each call and the step take on the device")
+    made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
     made.add_argument("--alloc-conf", default=None, help="PYTORCH_ALLOC_CONF of the simulated allocator")
     made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
     made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
@@ -86,7 +87,8 @@ def run_script(options: argparse.Namespace) -> Profile:
     """The profile of the script's last step."""
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
-    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention, "time": options.time}
+    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention, "time": options.time,
+                                "eager": options.eager}
     run = simulate(options.device, name=options.script.name, ranks=options.ranks, **settings)
     run.report_step(options.step, options.between)
     if not options.all:

@@ -7,7 +7,7 @@ from . import _native
 from ._error import Error
 
 # What a program that runs as it is takes: everything else is in its own code.
-OF_PROGRAMS = ("device", "attention", "alloc_conf", "mode", "time", "launch", "context")
+OF_PROGRAMS = ("device", "attention", "alloc_conf", "mode", "time", "launch", "context", "eager")
 OF_MODULES = (*OF_PROGRAMS, "autocast", "optimizer", "micro_batches")
 
 _names = frozenset(_native.setting_names())
@@ -17,6 +17,8 @@ def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     """Settings as the command's table of settings reads them; other names are sizes of dimensions."""
     texts: list[tuple[str, str]] = []
     for name, value in settings.items():
+        if name == "eager":  # Python's own.
+            continue
         if name not in _names:
             texts.append(("sizes", f"{name}={value}"))
         elif value is True:

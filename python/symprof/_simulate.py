@@ -30,6 +30,7 @@ class Run:
     def __init__(self, settings: dict[str, Any]) -> None:
         self._name = settings.pop("name", None) or "program"
         self._ranks = settings.pop("ranks", None)
+        self._is_eager = bool(settings.get("eager"))
         refuse_what_changes_a_graph(settings)
         self._texts = setting_texts(settings)
         self._alloc_conf = str(settings.get("alloc_conf") or "")
@@ -94,6 +95,7 @@ class Run:
         from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
                        _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _triton,
                        _values)
+        from ._compiled.compiler import Compiler
 
         self._exits.enter_context(_turn)
         cuda: Any = torch.cuda
@@ -111,11 +113,12 @@ class Run:
                    **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
                    **_higher_order.answers(self._program), **_python_kernels.answers(self._program), **_lbfgs.answers(self._program),
                    **_saved_hooks.answers()}
-        self._exits.enter_context(_cuda.replaced(answers))
+        replaced = self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
-        self._exits.enter_context(_compile.runs_eagerly(self._program))
-        self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
+        compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer)
+        self._exits.enter_context(_compile.compiled(self._program, compiler))
+        observer = self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
         self._exits.callback(_running.pop)
         _running.append(self)
 

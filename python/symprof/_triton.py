@@ -20,7 +20,7 @@ def _library() -> Any:
 
 
 @functools.cache
-def _operator(kernel: str) -> Any:
+def operator(kernel: str) -> Any:
     """It makes no tensor: a kernel writes into those that it is given."""
     _library().define(f"{kernel}{KERNEL_SCHEMA}")
     _library().impl(kernel, lambda tensors, places, numbers: None, "Meta")
@@ -42,7 +42,7 @@ def _launch(kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) 
     found = [(place, given.get(name)) for place, name in enumerate(parameters)]
     tensors = [(place, tensor) for place, value in found if (tensor := _tensor_of(value)) is not None]
     numbers = [number for place, value in found if isinstance(value, int) for number in (place, int(value))]
-    _operator(kernel)([tensor for _, tensor in tensors], [place for place, _ in tensors], numbers)
+    operator(kernel)([tensor for _, tensor in tensors], [place for place, _ in tensors], numbers)
 
 
 def answers(program: Any) -> dict[tuple[Any, str], Any]:

@@ -149,6 +149,11 @@ void EagerProgram::enter_optimizer(const ProgramOptimizer& optimizer) {
 void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
 void EagerProgram::enter_closure() { run_->turn().enter_closure(); }
 void EagerProgram::leave_closure() { run_->turn().leave_closure(); }
+void EagerProgram::enter_graph() { run_->turn().enter_graph(); }
+void EagerProgram::leave_graph() { run_->turn().leave_graph(); }
+void EagerProgram::enter_code() { run_->nodes.enter_code(); }
+void EagerProgram::leave_code() { run_->nodes.leave_code(); }
+void EagerProgram::at_kernel(const std::string& path) { run_->nodes.at_kernel(path); }
 void EagerProgram::mark_step() { run_->turn().mark_step(); }
 
 void EagerProgram::add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,

@@ -54,7 +54,17 @@ class EagerProgram {
   void leave_optimizer();
   void enter_closure();
   void leave_closure();
-  /// The program marks the end of a step; from then on, updates do not end steps.
+  /// Around the call of a function that torch.compile compiled (forward; its autograd node is made
+  /// meanwhile).
+  void enter_graph();
+  void leave_graph();
+  /// Around the run of its code, in either pass, which says before each kernel the path of the
+  /// module that the kernel was made of: from the module around the function where it begins with a
+  /// dot.
+  void enter_code();
+  void leave_code();
+  void at_kernel(const std::string& path);
+  /// The program says that a step ends here; then updates end none.
   void mark_step();
 
   /// Sets the kinds of tensors; real tensors are ignored, and a later call replaces an earlier one.

@@ -68,6 +68,7 @@ void ProgramNodes::begin_call(const at::RecordFunction& function) {
   meta::set_following(!keeps_values_to_itself(function));
   const std::string op = function.operator_name()->name;
   if (is_in(Scope::optimizer) && modules_.empty()) return;
+  if (compiled_.is_in_code()) return begin_in_code(function, op);
   note_written_parameters(function, op);
   if (is_in(Scope::backward)) return begin_in_backward(op);
   const std::vector<at::Tensor> inputs = tensors_of(function.inputs());
@@ -121,14 +122,14 @@ void ProgramNodes::end_call(const at::RecordFunction& function) {
   if (depth_ == 0 || --depth_ > 0) return;
   meta::set_following(true);
   if (node_ == none) return;
-  record(node_).outputs.clear();
+  if (!compiled_.is_in_code()) record(node_).outputs.clear();
   for (const at::Tensor& tensor : tensors_of(function.outputs())) {
     touches_device_ |= meta::is_fake(tensor);
     add_node_output(node_, tensor, recorder_);
     if (comes_from_host_ && meta::storage_id(tensor) != none)
       recorder_.set_storage_kind(meta::storage_id(tensor), StorageKind::input);
   }
-  if (!touches_device_) forget_node();
+  if (!touches_device_ && !compiled_.is_in_code()) forget_node();
   node_ = none;
 }
 
@@ -315,6 +316,7 @@ void ProgramNodes::end_step(PartEnd end) {
   wrote_parameters_ = false;
   tail_node_ = none;
   calls_.restart_names();
+  compiled_.restart();
   nodes_at_.clear();
   recorder_.forget_claims();
   recorder_.mark_sequence(none);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <vector>
 
+#include "shape/eager/compiled_nodes.h"
 #include "shape/eager/part_recorder.h"
 #include "shape/step/call_nodes.h"
 #include "shape/step/recorder.h"
@@ -35,7 +36,14 @@ class ProgramNodes {
   /// Around the closure that an optimizer calls for the loss.
   void enter_closure();
   void leave_closure();
-  /// The program marks the end of a step.
+  /// Around the call of a function that torch.compile compiled, and around the run of its code in
+  /// either pass.
+  void enter_graph();
+  void leave_graph();
+  void enter_code();
+  void leave_code();
+  void at_kernel(const std::string& path) { compiled_.at_kernel(path); }
+  /// The program says that a step ends here.
   void mark_step();
 
   /// The steps so far, including the unfinished one.
@@ -58,6 +66,7 @@ class ProgramNodes {
   bool belongs_to_pass(const std::string& op, const std::vector<at::Tensor>& inputs) const;
   void take_over(const std::vector<at::Tensor>& inputs);
   void begin_in_backward(const std::string& op);
+  void begin_in_code(const at::RecordFunction& function, const std::string& op);
   void begin_pass(bool is_gradient_free);
   void begin_tail();
   void end_step(PartEnd end);
@@ -79,6 +88,7 @@ class ProgramNodes {
 
   Recorder& recorder_;
   CallNodes calls_;
+  CompiledNodes compiled_{recorder_, calls_};
   std::function<std::string()> place_;
   ProgramNodes* outer_ = nullptr;
   at::CallbackHandle callback_;
@@ -86,8 +96,8 @@ class ProgramNodes {
   std::vector<Scope> scopes_;
   int depth_ = 0;
   bool makes_graph_ = false;  // Backward is recorded by autograd.
-  bool recomputes_ = false;
-  bool wrote_parameters_ = false;  // Written outside of optimizers since the part's backward.
+  bool recomputes_ = false, recomputes_graph_ = false;
+  bool wrote_parameters_ = false;  // Outside of optimizers, since the part's backward.
   bool updated_in_backward_ = false;
   // Calls since the last backward pass, in no module: they belong to the update, if one follows.
   NodeId tail_node_ = none;

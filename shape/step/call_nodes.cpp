@@ -67,20 +67,31 @@ std::int32_t CallNodes::module_at(const std::string& path, const std::string& ty
 }
 
 NodeId CallNodes::add(const std::string& op, std::int32_t module) {
+  const NodeId id = add_unnamed();
+  name(id, op, module);
+  return id;
+}
+
+NodeId CallNodes::add_unnamed() {
+  std::vector<NodeRecord>& nodes = recorder_.recording().nodes;
+  nodes.emplace_back();
+  return static_cast<NodeId>(nodes.size()) - 1;
+}
+
+void CallNodes::name(NodeId id, const std::string& op, std::int32_t module) {
   Recording& recording = recorder_.recording();
   const std::string base = op.substr(op.rfind(':') + 1);
   const int uses = names_[base]++;
   const ModuleRecord& owner = recording.modules[static_cast<std::size_t>(module)];
-  NodeRecord node{.name = uses == 0 ? base : base + "_" + std::to_string(uses),
-                  .op = op,
-                  .module = owner.path,
-                  .module_type = owner.type};
+  NodeRecord& node = recording.nodes[static_cast<std::size_t>(id)];
+  node.name = uses == 0 ? base : base + "_" + std::to_string(uses);
+  node.op = op;
+  node.module = owner.path;
+  node.module_type = owner.type;
   for (std::size_t dot = 0; dot != std::string::npos && !node.module.empty();) {
     dot = node.module.find('.', dot + 1);
     node.scopes.push_back(paths_.at(node.module.substr(0, dot)));
   }
-  recording.nodes.push_back(std::move(node));
-  return static_cast<NodeId>(recording.nodes.size()) - 1;
 }
 
 }  // namespace symprof::shape

@@ -31,7 +31,10 @@ class CallNodes {
   std::int32_t module_at(const std::string& path, const std::string& type);
   /// Adds a node named after the operator, numbered from the second one of that name on.
   NodeId add(const std::string& op, std::int32_t module);
-  /// Restarts the numbering of names.
+  /// Adds a node whose operator is not known yet; `name` gives it one.
+  NodeId add_unnamed();
+  void name(NodeId node, const std::string& op, std::int32_t module);
+  /// Names begin anew.
   void restart_names() { names_.clear(); }
 
  private:

@@ -256,6 +256,7 @@ void Recorder::give_to_parameter(StorageId storage, StorageKind kind, StorageId 
 // whose gradient it adds.
 NodeId Recorder::backward_node() {
   if (recomputed_node_ != none) return recomputed_node_;
+  if (says_nodes_) return node_;
   const auto current = meta::current_backward_node();
   if (!current) return node_;
   if (current->leaf_storage >= 0) {

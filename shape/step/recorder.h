@@ -63,8 +63,11 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   /// During recomputation of a checkpoint in backward: calls, and autograd nodes created from now
   /// on, belong to `node`. None ends it.
   void recompute(NodeId node);
-  /// When a storage without a creating call is allocated: now, in the first step's update
-  /// (optimizer states), or with the model. The model's storages have no event.
+  /// While it is on, calls of the backward pass belong to the node of `enter`, whatever autograd
+  /// node runs: one autograd node stands for a whole compiled function.
+  void say_nodes_in_backward(bool says) { says_nodes_ = says; }
+  /// When a storage that no call makes came to be: now, in the update of the first step (optimizer
+  /// states), or with the model. The model's storages have no event.
   enum class Made : std::uint8_t { now, in_first_update, with_model };
   /// Sets the kind of storages created from now on, outside of calls.
   void set_kind(StorageKind kind, Made made = Made::now) {
@@ -148,7 +151,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   bool takes_upper_bounds_ = false, found_changed_tensor_ = false;
   AnswerNumber answer_number_;
   int stream_uses_ = 0;
-  bool is_of_program_ = false;
+  bool is_of_program_ = false, says_nodes_ = false;
   std::function<void()> tell_first_block_;
   std::int64_t live_bytes_ = 0;  // Of the device's blocks.
   std::optional<std::int64_t> limit_bytes_;

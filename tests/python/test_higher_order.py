@@ -212,8 +212,12 @@ class Flex(unittest.TestCase):
 
 
 class Compiled(unittest.TestCase):
+    """Where it is asked to run eagerly (test_compiled.py has what compiles)."""
+
     def words(self, function):
-        return [warning for warning in simulated(function).warnings if "torch.compile" in warning]
+        with symprof.simulate(eager=True) as run:
+            function()
+        return [warning for warning in run.profile.warnings if "torch.compile" in warning]
 
     def test_only_what_is_called_is_said(self):
         def decorate():

@@ -177,8 +177,8 @@ class Questions(unittest.TestCase):
             model = nn.DataParallel(nn.Linear(8, 4).cuda())
             self.assertEqual(model(torch.randn(2, 8)).device, torch.device("cuda", 0))
 
-    def test_what_is_compiled_runs_eagerly_and_is_said(self):
-        with symprof.simulate() as run:
+    def test_what_is_compiled_runs_eagerly_where_that_is_asked_and_is_said(self):
+        with symprof.simulate(eager=True) as run:
             model = torch.compile(nn.Linear(8, 4).cuda())
             model(torch.randn(2, 8).cuda()).sum().backward()
             run.end_step()

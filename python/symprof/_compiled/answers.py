@@ -1,0 +1,184 @@
+"""What the compiler asks about the device, Triton and its clock, by owner and name."""
+import contextlib
+import importlib.util
+import sys
+import types
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from . import graphs, kernels, marks
+from .outside import outside
+from .running import compilers, original
+
+Table = dict[tuple[Any, str], Any]
+_REGISTERS, _THREADS_OF_A_BLOCK = 65536, 1024  # Of a multiprocessor, and of a block, from compute capability 7.0 on.
+
+
+def always(value: Any) -> Any:
+    return lambda *args, **kwargs: value
+
+
+def answers(program: Any) -> Table:
+    """torch._dynamo and torch._inductor are imported."""
+    return {**_about_device(program.device()), **_about_triton(), **_about_memory(), **_about_decisions(program),
+            **_about_code(), **_about_tracing()}
+
+
+def _properties(device: Any) -> Any:
+    found = torch.cuda.get_device_properties(0)
+    more = {"regs_per_multiprocessor": _REGISTERS, "max_threads_per_block": _THREADS_OF_A_BLOCK,
+            "shared_memory_per_block_optin": device.shared_memory_bytes}
+    return types.SimpleNamespace(**{**more, **vars(found)})
+
+
+def _about_device(device: Any) -> Table:
+    from torch._dynamo import device_interface
+    from torch._inductor import utils
+    from torch._inductor.kernel import mm_grouped
+
+    interface: Any = device_interface.CudaInterface
+    properties = _properties(device)
+    answered = dict(current_device=0, set_device=None, device_count=1, synchronize=None, get_device_properties=properties,
+                    is_bf16_supported=device.compute_major >= 8, get_raw_stream=0, exchange_device=0, maybe_exchange_device=0,
+                    raise_if_triton_unavailable=None, is_triton_capable=True, is_available=True,
+                    get_compute_capability=10 * device.compute_major + device.compute_minor)
+    fixed = {(interface, name): staticmethod(always(value)) for name, value in answered.items()}
+    worker = {"get_device_properties": properties, "current_device": 0, "set_device": None}
+    return {
+        **fixed,
+        **{(interface.Worker, name): staticmethod(always(value)) for name, value in worker.items()},
+        (device_interface, "get_cuda_stream"): always(0),
+        (utils, "get_gpu_shared_memory"): always(device.shared_memory_bytes),
+        (mm_grouped, "get_gpu_shared_memory"): always(device.shared_memory_bytes),
+        (torch._C, "_ensureCUDADeviceGuardSet"): always(None),
+        (torch._C, "_cuda_exchangeDevice"): always(0),
+        (torch._C, "_cuda_maybeExchangeDevice"): always(0),
+        (torch.cuda, "_DeviceGuard"): lambda *args: contextlib.nullcontext(),
+    }
+
+
+def _about_triton() -> Table:
+    from torch._inductor import async_compile, codecache, scheduler
+    from torch._inductor.fx_passes import pad_mm
+    from torch._inductor.kernel import mm_grouped
+    from torch.utils import _triton
+
+    load: Any = original(codecache.PyCodeCache, "load_by_key_path")
+    return {
+        **{(module, "has_triton"): always(True) for module in (scheduler, pad_mm, mm_grouped)},
+        (_triton, "triton_hash_with_backend"): always("NONE"),
+        (async_compile.AsyncCompile, "triton"): kernels.triton,
+        (codecache.PyCodeCache, "load_by_key_path"): classmethod(_with_triton(load.__func__)),
+    }
+
+
+def _with_triton(load: Callable[..., Any]) -> Callable[..., Any]:
+    """The code imports Triton by name: where it is not installed an empty module stands for it meanwhile."""
+
+    def load_code(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        if importlib.util.find_spec("triton") is not None:
+            return load(cls, *args, **kwargs)
+        stub: Any = types.ModuleType("triton")
+        stub.language = types.ModuleType("triton.language")
+        sys.modules.update({"triton": stub, "triton.language": stub.language})
+        try:
+            return load(cls, *args, **kwargs)
+        finally:
+            del sys.modules["triton"], sys.modules["triton.language"]
+
+    return load_code
+
+
+def _about_memory() -> Table:
+    """C++ that asks CUDA, or makes a tensor past the dispatcher."""
+    guards: Any = torch._C._dynamo.guards
+
+    def empty(size: Any, stride: Any, dtype: torch.dtype) -> torch.Tensor:
+        return torch.empty_strided(size, stride, dtype=dtype, device="cuda")
+
+    def view(tensor: torch.Tensor, size: Any, stride: Any, offset: int) -> torch.Tensor:
+        return torch.as_strided(tensor, size, stride, tensor.storage_offset() + offset)
+
+    return {(guards, "_empty_strided_cuda"): empty, (guards, "_reinterpret_tensor"): view,
+            (guards, "copy_if_misaligned"): lambda tensor: tensor}
+
+
+def _about_decisions(program: Any) -> Table:
+    from torch._inductor import scheduler, utils
+    from torch._inductor.fx_passes import pad_mm
+
+    def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *args: Any, **kwargs: Any) -> bool:
+        """A benchmark decides; here there is no clock."""
+        rows, inner, columns = int(mat1.shape[-2]), int(mat1.shape[-1]), int(mat2.shape[-1])
+        if pad_mm.is_mm_compute_bound(rows, inner, columns, mat1.dtype):
+            program.warn("torch.compile: PyTorch times products whose sizes are no multiples of 8 and may pad them on the device; "
+                         "they are not padded here.")
+        return False
+
+    bandwidth = always((program.device().memory_bytes_per_second or 0.0) / 1e9)
+    return {(pad_mm, "_should_pad"): should_pad, (utils, "get_gpu_dram_gbps"): bandwidth, (scheduler, "get_gpu_dram_gbps"): bandwidth}
+
+
+def _about_code() -> Table:
+    from torch._inductor import compile_fx, scheduler
+    from torch._inductor.codegen.triton import TritonScheduling
+    from torch._inductor.graph import GraphLowering
+
+    scheduling: Any = TritonScheduling
+    comment, extern = original(scheduling, "codegen_comment"), original(scheduler.Scheduler, "codegen_extern_call")
+
+    def codegen_comment(self: Any, node_schedule: Any, kernel_name: Any = None, *args: Any, **kwargs: Any) -> Any:
+        if kernel_name is not None:
+            marks.write(node_schedule)
+        return comment(self, node_schedule, kernel_name, *args, **kwargs)
+
+    def codegen_extern_call(self: Any, scheduler_node: Any, *args: Any, **kwargs: Any) -> Any:
+        marks.write([scheduler_node])
+        return extern(self, scheduler_node, *args, **kwargs)
+
+    return {
+        (scheduling, "codegen_comment"): codegen_comment,
+        (scheduler.Scheduler, "codegen_extern_call"): codegen_extern_call,
+        (GraphLowering, "compile_to_module"): graphs.running_code(original(GraphLowering, "compile_to_module")),
+        (compile_fx, "compile_fx"): graphs.compiling(original(compile_fx, "compile_fx")),
+    }
+
+
+_dispatch_mode: Any = TorchDispatchMode
+
+
+class _OnHost(_dispatch_mode):  # type: ignore[misc]
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        kwargs = dict(kwargs or {})
+        if kwargs.get("device") is not None and torch.device(kwargs["device"]).type == "cuda":
+            kwargs["device"] = torch.device("cpu")
+        return func(*args, **kwargs)
+
+
+def _about_tracing() -> Table:
+    from torch._dynamo import guards
+    from torch._dynamo.variables import nn_module
+    from torch._inductor import constant_folding
+    from torch._subclasses.fake_tensor import FakeTensorMode
+
+    fold = original(constant_folding.ConstantFolder, "run")
+
+    def fold_on_host(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with _OnHost():
+            return fold(self, *args, **kwargs)
+
+    record = original(nn_module, "record_nn_module_stack")
+
+    def record_and_note(module_key: Any, source: Any, tx: Any, mod: Any) -> Any:
+        compilers[-1].note_module(mod)
+        return record(module_key, source, tx, mod)
+
+    return {
+        (nn_module, "record_nn_module_stack"): record_and_note,
+        (FakeTensorMode, "avoid_device_init"): property(always(True)),
+        (constant_folding.ConstantFolder, "run"): fold_on_host,
+        (guards.CheckFunctionManager, "__init__"): outside.inside(original(guards.CheckFunctionManager, "__init__")),
+    }

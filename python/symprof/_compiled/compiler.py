@@ -1,0 +1,165 @@
+"""The compiler of a simulation: it opens when something is compiled, and leaves torch as it was."""
+import contextlib
+import importlib
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import torch
+
+from .. import _cuda
+from . import running
+from .outside import outside
+
+# Imported before anything of the simulation's stands in torch: they copy what they find there.
+_MODULES = ("torch._dynamo", "torch._dynamo.device_interface", "torch._inductor.compile_fx", "torch._inductor.async_compile",
+            "torch._inductor.codegen.triton", "torch._inductor.codegen.wrapper", "torch._inductor.kernel.mm_grouped",
+            "torch._inductor.fx_passes.joint_graph", "torch._inductor.fx_passes.post_grad", "torch._inductor.cudagraph_trees")
+_FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+
+
+class Compiler:
+    """`answers` are the simulation's own in torch; `observer` gives what knows its modules (symprof._observe.Observer)."""
+
+    def __init__(self, program: Any, answers: _cuda.Replaced, observer: Callable[[], Any]) -> None:
+        self.program = program
+        self._answers, self._observer = answers, observer
+        self._exits = contextlib.ExitStack()
+        self._is_open = False
+        self._around = ""  # The module in which the function is called that is compiled.
+        self._codes: list[Any] = []
+
+    def places(self) -> dict[int, tuple[str, str]]:
+        """Path and type of a module by its id."""
+        places: dict[int, tuple[str, str]] = self._observer().places
+        return places
+
+    def note_module(self, module: torch.nn.Module) -> None:
+        """It is called in a function that is compiled: no hook of the program's tells of it."""
+        self._observer().see(module)
+
+    def note_place(self) -> None:
+        self._around = self._observer().path()
+
+    def relative(self, path: str | None) -> str:
+        """From the module around the function, where it lies there: equal blocks share their code."""
+        if path is None or path == self._around:
+            return "."
+        around = f"{self._around}." if self._around else ""
+        return f".{path.removeprefix(around)}" if path.startswith(around) else path
+
+    @contextlib.contextmanager
+    def in_module(self, module: torch.nn.Module) -> Iterator[None]:
+        """As hooks of the program's say it of a module that is not compiled."""
+        observer = self._observer()
+        observer.enter_module(module, None)
+        try:
+            yield
+        finally:
+            observer.leave_module(module, None, None)
+
+    def open(self) -> None:
+        """Once; nothing is imported or changed before."""
+        if self._is_open:
+            return
+        self._is_open = True
+        with outside, self._answers.away():
+            for module in _MODULES:
+                importlib.import_module(module)
+        self._exits.callback(outside.close)
+        self._exits.enter_context(_in_own_folder())
+        self._exits.enter_context(_forgetting())
+        with outside:
+            from .answers import answers
+
+            table = answers(self.program)
+            running.keep_originals(table)
+        self._exits.enter_context(_cuda.replaced(table))
+        self._exits.enter_context(_without_autograd_cache())
+        self._exits.enter_context(_listening())
+        running.compilers.append(self)
+        self._exits.callback(running.compilers.remove, self)
+
+    def close(self) -> None:
+        self._exits.close()
+
+
+def _without_autograd_cache() -> Any:
+    from torch._functorch import config
+
+    patch: Any = config.patch
+    return patch("enable_autograd_cache", False)
+
+
+@contextlib.contextmanager
+def _in_own_folder() -> Iterator[None]:
+    """Files of the compiler are gone afterwards."""
+    before = os.environ.get(_FOLDER)
+    with tempfile.TemporaryDirectory(prefix="symprof_compiled", ignore_cleanup_errors=True) as folder:
+        os.environ[_FOLDER] = folder
+        try:
+            yield
+        finally:
+            if before is None:
+                os.environ.pop(_FOLDER, None)
+            else:
+                os.environ[_FOLDER] = before
+
+
+def _forget_device() -> None:
+    """Caches of answers about the device."""
+    from torch._inductor import codecache, utils
+    from torch._inductor.runtime import hints
+    from torch.utils import _triton
+
+    functions = [value for module in (utils, _triton) for value in vars(module).values()]
+    for function in (*functions, hints.DeviceProperties.create, codecache.CacheBase.get_system):
+        clear = getattr(function, "cache_clear", None)
+        if callable(clear) and not isinstance(function, type):
+            clear()
+
+
+@contextlib.contextmanager
+def _forgetting() -> Iterator[None]:
+    """What is compiled here is no answer outside, and the other way round."""
+    from torch._C._dynamo import eval_frame
+    from torch._dynamo import guards
+    from torch._inductor.codecache import PyCodeCache
+
+    codes: dict[int, Any] = {}
+    make = guards.CheckFunctionManager.__init__
+
+    def note(self: Any, f_code: Any, *args: Any, **kwargs: Any) -> Any:
+        codes[id(f_code)] = f_code
+        return make(self, f_code, *args, **kwargs)
+
+    modules = len(PyCodeCache.modules)
+    guards.CheckFunctionManager.__init__ = note  # type: ignore[method-assign]
+    _forget_device()
+    try:
+        yield
+    finally:
+        guards.CheckFunctionManager.__init__ = make  # type: ignore[method-assign]
+        for code in codes.values():
+            eval_frame.reset_code(code)
+        for module in PyCodeCache.modules[modules:]:
+            sys.modules.pop(getattr(module, "__name__", ""), None)
+        del PyCodeCache.modules[modules:]
+        _forget_device()
+
+
+@contextlib.contextmanager
+def _listening() -> Iterator[None]:
+    """torch._dynamo says when it begins to compile and when it ends, backward passes that are compiled later included."""
+    from torch._dynamo import callback
+
+    handler: Any = callback.callback_handler
+    handler.register_start_callback(outside.begin)
+    handler.register_end_callback(outside.end)
+    try:
+        yield
+    finally:
+        handler.remove_start_callback(outside.begin)
+        handler.remove_end_callback(outside.end)

@@ -1,0 +1,120 @@
+"""Compiled functions, and the code that Inductor wrote for them: where the program calls them, and where they run."""
+import copy
+from collections.abc import Callable
+from typing import Any
+
+import torch
+
+from . import running
+
+# Decided by a clock, or by memory of its own kind: the default mode stands for them.
+_NOT_SIMULATED = {"triton.cudagraphs": "CUDA graphs", "max_autotune": "max-autotune", "max_autotune_gemm": "max-autotune",
+                  "max_autotune_pointwise": "max-autotune", "coordinate_descent_tuning": "coordinate descent tuning",
+                  "benchmark_fusion": "benchmarks of fusions", "benchmark_combo_kernel": "benchmarks of fusions"}
+_ALWAYS = {"compile_threads": 1, "force_disable_caches": True, "cpp_wrapper": False}
+_FLEX = ("flex_attention", "flex_attention_backward")
+
+
+def _is_flex(graph: torch.fx.GraphModule) -> bool:
+    modules = [module for module in graph.modules() if isinstance(module, torch.fx.GraphModule)]
+    return any(getattr(node.target, "__name__", "") in _FLEX for module in modules for node in module.graph.nodes)
+
+
+def _is_on_device(graph: torch.fx.GraphModule, inputs: Any) -> bool:
+    tensors = [value for value in (*inputs, *graph.parameters(), *graph.buffers()) if isinstance(value, torch.Tensor)]
+    values = (node.meta.get("example_value") for node in graph.graph.nodes)
+    return any(value.device.type == "cuda" for value in (*tensors, *values) if isinstance(value, torch.Tensor))
+
+
+def _patches(given: Any, program: Any) -> dict[str, Any]:
+    """The compiler's settings of this graph."""
+    from torch._inductor import config
+
+    asked = {**config.get_config_copy(), **(given or {})}
+    for name, what in _NOT_SIMULATED.items():
+        if asked.get(name):
+            program.warn(f"torch.compile: {what}: not simulated; the default mode stands for it.")
+    return {**(given or {}), **dict.fromkeys(_NOT_SIMULATED, False), **_ALWAYS}
+
+
+def _called(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Autograd's node of the whole function is made while it is called."""
+
+    def call(*args: Any) -> Any:
+        program = running.program()
+        program.enter_graph()
+        try:
+            return function(*args)
+        finally:
+            program.leave_graph()
+
+    call.__dict__.update(getattr(function, "__dict__", {}))
+    return call
+
+
+def _passes_on(error: Exception) -> bool:
+    """What torch._dynamo tells itself by an exception."""
+    from torch._dynamo import exc
+
+    names = ("RestartAnalysis", "SkipFrame", "TensorifyScalarRestartAnalysis", "SpeculationRestartAnalysis")
+    return isinstance(error, tuple(getattr(exc, name) for name in names if hasattr(exc, name)))
+
+
+def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
+    """torch._inductor.compile_fx.compile_fx, which calls itself. What it fails on runs eagerly, graph by graph."""
+    depth = 0
+
+    def compile_or_run(model_: Any, example_inputs_: Any, *args: Any, **kwargs: Any) -> Any:
+        nonlocal depth
+        if depth or not isinstance(model_, torch.fx.GraphModule):
+            return compile_fx(model_, example_inputs_, *args, **kwargs)
+        if not _is_on_device(model_, example_inputs_):
+            return model_
+        compiler = running.compilers[-1]
+        kwargs["config_patches"] = _patches(kwargs.get("config_patches"), compiler.program)
+        if _is_flex(model_):
+            compiler.program.warn("torch.compile: a graph with flex_attention ran eagerly, its attention as one kernel.")
+            return model_
+        as_it_was = torch.fx.GraphModule(model_, copy.copy(model_.graph))
+        depth += 1
+        try:
+            compiler.note_place()
+            return _called(compile_fx(model_, example_inputs_, *args, **kwargs))
+        except Exception as error:
+            if _passes_on(error):
+                raise
+            compiler.program.warn(f"torch.compile: a graph ran eagerly, as Inductor failed on it: {_reason(error)}")
+            return as_it_was
+        finally:
+            depth -= 1
+
+    return compile_or_run
+
+
+def _reason(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [""]
+    return f"{type(error).__name__}: {lines[0][:200]}"
+
+
+def running_code(compile_to_module: Callable[..., Any]) -> Callable[..., Any]:
+    """torch._inductor.graph.GraphLowering.compile_to_module"""
+
+    def compile_and_wrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        module = compile_to_module(self, *args, **kwargs)
+        if "cuda" in self.device_types:
+            module.call = _run_code(module.call)
+        return module
+
+    return compile_and_wrap
+
+
+def _run_code(code: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    def call(args: Any) -> Any:
+        program = running.program()
+        program.enter_code()
+        try:
+            return code(args)
+        finally:
+            program.leave_code()
+
+    return call

@@ -1,0 +1,107 @@
+"""What Inductor's scheduler knows of a kernel, written into the code before its launch: `symprof_at(path, read, written, flops)`."""
+import math
+import os.path
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import torch
+
+from . import running
+
+IMPORT = f"from {__name__} import at as symprof_at"
+_facts: tuple[int, int, int] | None = None  # Of the kernel that runs next.
+
+
+def at(path: str, read: int, written: int, flops: int) -> None:
+    """The code says so before a kernel, or before an operator that it calls."""
+    global _facts
+    _facts = read, written, flops
+    running.program().at_kernel(path)
+
+
+def taken() -> tuple[int, int, int] | None:
+    """What was said of this launch; one mark is of one launch."""
+    global _facts
+    found, _facts = _facts, None
+    return found
+
+
+def write(nodes: Sequence[Any]) -> None:
+    """The mark of a kernel made of these nodes of the scheduler, into the code that is written now."""
+    from torch._inductor.virtualized import V
+
+    nodes = [node for node in nodes if hasattr(node, "read_writes")]
+    read, written = _traffic(nodes, V.graph)
+    origins = [origin for node in nodes if node.node is not None for origin in node.node.get_origins()]
+    path = running.compilers[-1].relative(_common(_paths(origins)))
+    wrapper: Any = V.graph.wrapper_code
+    wrapper.add_import_once(IMPORT)
+    wrapper.writeline(f"symprof_at({path!r}, {read}, {written}, {_operations(origins)})")
+
+
+def _traffic(nodes: Sequence[Any], graph: Any) -> tuple[int, int]:
+    """Bytes that go to and from memory: of a buffer that is made and read in the same kernel only those that are kept."""
+    inside = {dependency.name for node in nodes for dependency in node.read_writes.writes}
+    removed = graph.removed_buffers | graph.inplaced_to_remove
+    reads: dict[str, int] = {}
+    writes: dict[str, int] = {}
+    for node in nodes:
+        _note(reads, node.get_read_write_buffer_accesses(True, False), lambda name: name not in inside)
+        _note(writes, node.get_read_write_buffer_accesses(False, True), lambda name: name not in removed)
+    return sum(reads.values()), sum(writes.values())
+
+
+def _note(found: dict[str, int], accesses: dict[str, int], counts: Callable[[str], bool]) -> None:
+    for name, size in accesses.items():
+        if counts(name):
+            found[name] = max(found.get(name, 0), int(size))
+
+
+def _operations(origins: Iterable[Any]) -> int:
+    """One for each number that a fused operator makes, and for each that a reduction reads: what eager mode counts of most."""
+    total = 0
+    for origin in dict.fromkeys(origins):
+        if origin.op != "call_function" or not isinstance(origin.target, torch._ops.OpOverload):
+            continue
+        if torch.Tag.pointwise in origin.target.tags and not _is_copy(origin.target):
+            total += _numel(origin)
+        elif torch.Tag.reduction in origin.target.tags:
+            total += sum(_numel(argument) for argument in origin.all_input_nodes)
+    return total
+
+
+def _is_copy(target: Any) -> bool:
+    return str(target.name()).startswith(("prims::convert_element_type", "aten::clone", "aten::copy", "aten::_to_copy", "aten::alias"))
+
+
+def _numel(node: Any) -> int:
+    from torch._inductor.virtualized import V
+
+    value = node.meta.get("val")
+    if not isinstance(value, torch.Tensor):
+        return 0
+    sizes = [V.graph.sizevars.optimization_hint(size) if isinstance(size, torch.SymInt) else size for size in value.shape]
+    return math.prod(map(int, sizes))
+
+
+def _paths(origins: Iterable[Any]) -> list[str]:
+    """Of the modules that the origins come from, each once."""
+    places = running.compilers[-1].places()
+    found: dict[str, None] = {}
+    for origin in origins:
+        stack = origin.meta.get("nn_module_stack") or origin.meta.get("fwd_nn_module_stack")
+        for key in reversed(stack or {}):
+            number = str(key).partition("@")[0]
+            place = places.get(int(number)) if number.isdigit() else None
+            if place is not None:
+                found[place[0]] = None
+                break
+    return list(found)
+
+
+def _common(paths: Sequence[str]) -> str | None:
+    """The innermost module in which all of them lie."""
+    if not paths:
+        return None
+    parts = [path.split(".") for path in paths]
+    return ".".join(os.path.commonprefix(parts))
