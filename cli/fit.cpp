@@ -86,7 +86,8 @@ Run add_fit(CLI::App& app) {
                "With --max: also the largest size that fits with a checkpoint plan of its own")
       ->group(group);
   add("--price", text->price, "FILE",
-      "What devices cost an hour, as JSON (docs/fit.md); with times, at the largest batch that "
+      "What devices cost an hour, as JSON (docs/guide/rent.md); with times, at the largest batch "
+      "that "
       "fits");
   add("--samples", text->samples, "N", "How many samples there are to do: 1e6");
   add("--deadline", text->deadline, "TIME",

@@ -60,7 +60,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 /// What the Python package does, which has a command of the same name.
 void reject_script(const std::string& word) {
   constexpr auto from_python =
-      "It comes with the Python package (docs/python.md): pip install symprof";
+      "It comes with the Python package (docs/guide/python.md): pip install symprof";
   if (word == "run")
     throw Error(word, "runs Python scripts, which this program does not.", from_python);
   if (word.ends_with(".py"))

@@ -19,7 +19,7 @@ struct Prices {
   std::map<std::string, double> per_hour;  ///< By the devices' names.
 };
 
-/// Reads a file of prices (docs/fit.md). Throws Error that says which key is wrong.
+/// Reads a file of prices (docs/guide/rent.md). Throws Error that says which key is wrong.
 Prices load_prices(const std::string& path);
 Prices parse_prices(const std::string& json, const std::string& path);
 

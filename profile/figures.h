@@ -76,7 +76,7 @@ struct Figure {
 
   std::string_view key;  ///< In JSON.
   FigureUnit unit;
-  std::string_view meaning;  ///< For --help and docs/json.md; "it" is the row.
+  std::string_view meaning;  ///< For --help and docs/reference/json.md; "it" is the row.
 
   /// The row's counter for this figure alone. Null: rows do not have this figure.
   Counter counter = nullptr;

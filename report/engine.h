@@ -76,7 +76,7 @@ void write_engine_dot(fmt::memory_buffer& out, const EngineReport& report);
 /// One page that needs no other file: a bar for each layer, what another model would not need, and
 /// the table; with a model the table of its nodes, too.
 void write_engine_html(fmt::memory_buffer& out, const EngineReport& report);
-/// docs/json.md names the members.
+/// docs/reference/json.md names the members.
 void write_engine_json(fmt::memory_buffer& out, const EngineReport& report);
 
 }  // namespace symprof::report

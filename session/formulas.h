@@ -1,5 +1,5 @@
 // The verb formulas: a model's figures as formulas of its dimensions, found from profiles at many
-// sizes and checked at others (docs/formulas.md).
+// sizes and checked at others (docs/guide/formulas.md).
 //
 // Public header.
 #pragma once

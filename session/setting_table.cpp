@@ -256,7 +256,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(spelled_spacers(s.loop.spacers)); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
      "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, ep=8, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as "
-     "PyTorch's engines run it; docs/parallel.md has what may follow: fsdp=8:param=bf16",
+     "PyTorch's engines run it; docs/reference/parallel.md has what may follow: fsdp=8:param=bf16",
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
      parallel_value, Needs::nothing, Alters::graph},
     {"wrap", parallel_group, Arity::several, "GLOB",

@@ -4,7 +4,7 @@
 Usage: compare.py SYMPROF_BINARY [--optimizer NAME ...] [--model NAME ...] [--write]
 
 One figure in a cell: both agree. Two: symprof's / PyTorch's. --write puts the tables into
-docs/accuracy.md, between its two marks, instead of printing them.
+docs/evaluation/accuracy.md, between its two marks, instead of printing them.
 """
 import argparse
 import concurrent.futures
@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-DOCUMENT = ROOT / "docs" / "accuracy.md"
+DOCUMENT = ROOT / "docs/evaluation/accuracy.md"
 BEGIN, END = "<!-- tables of compare.py -->\n", "<!-- end of tables -->\n"
 OPTIMIZERS = ["sgd", "adamw:foreach", "adamw:fused", "adamw:single"]
 EXACT = ["fwd_flops", "bwd_flops", "saved_bytes", "param_bytes", "buffer_bytes"]
@@ -133,7 +133,7 @@ def main():
     parser.add_argument("binary", metavar="SYMPROF_BINARY")
     parser.add_argument("--optimizer", nargs="*", default=OPTIMIZERS, choices=OPTIMIZERS)
     parser.add_argument("--model", nargs="*", default=[], metavar="NAME", help="default: all")
-    parser.add_argument("--write", action="store_true", help="into docs/accuracy.md")
+    parser.add_argument("--write", action="store_true", help="into docs/evaluation/accuracy.md")
     args = parser.parse_args()
     text = tables(args.binary, args.model, args.optimizer)
     if args.write:

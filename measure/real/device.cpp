@@ -17,7 +17,7 @@ constexpr auto aggregate = static_cast<std::size_t>(c10::CachingAllocator::StatT
 void check_cuda(c10::Device device) {
   if (!meta::has_cuda_kernels())
     throw Error("LibTorch", "it has no CUDA kernels: libtorch_cuda.so is not beside it.",
-                "Build symprof against a CUDA build of LibTorch (docs/measure.md).",
+                "Build symprof against a CUDA build of LibTorch (docs/guide/measure.md).",
                 ErrorKind::not_available);
   const int count = at::detail::getCUDAHooks().deviceCount();
   if (device.index() < count) return;

@@ -29,7 +29,7 @@ const Limit limits[] = {
     {"attempted to run this operator with Meta tensors",
      "has no shape kernel, so it cannot run on tensors without storage",
      "Write the model with other operators, or give this one a kernel for the key Meta "
-     "(docs/library.md)."},
+     "(docs/tutorial/own_operator.md)."},
     // c10/core/TensorImpl.h
     {"its data is not allocated yet",
      "reads the values of a tensor, and a tensor without storage has none",

@@ -104,7 +104,7 @@ bool gives_attention_masks(const Recording& recording) {
   });
 }
 
-/// In training, masks caused no error in any trace of the models of docs/foreign.md.
+/// In training, masks caused no error in any trace of the models of docs/evaluation/foreign.md.
 OtherCallsReason because_of_masks(const Recording& recording, bool is_training) {
   if (!is_training) return OtherCallsReason::masks;
   return recording.traits.saves_export_masks && gives_attention_masks(recording)

@@ -14,7 +14,7 @@ class Fit:
     def __init__(self, again: Again, devices: Sequence[str], job: Any) -> None:
         self._again, self._devices = again, tuple(devices)
         self._handle: _native.FitHandle = again.fit(self._devices, job)
-        self.data: dict[str, Any] = json.loads(self._handle.json())  # Schema symprof.fit/1, docs/json.md.
+        self.data: dict[str, Any] = json.loads(self._handle.json())  # Schema symprof.fit/1, docs/reference/json.md.
 
     def __bool__(self) -> bool:
         return all(device["fits"] for device in self.data["devices"])
@@ -51,7 +51,7 @@ class Formulas:
 
     def __init__(self, handle: _native.FormulaHandle) -> None:
         self._handle = handle
-        self.data: dict[str, Any] = json.loads(handle.json())  # Schema symprof.formulas/1, docs/json.md.
+        self.data: dict[str, Any] = json.loads(handle.json())  # Schema symprof.formulas/1, docs/reference/json.md.
 
     @property
     def totals(self) -> dict[str, Any]:

@@ -18,7 +18,7 @@ class Answer:
     def __init__(self, handle: Handle) -> None:
         self._answer = handle
         self.json: str = handle.json()
-        self.data: dict[str, Any] = json.loads(self.json)  # The schemas are in docs/json.md.
+        self.data: dict[str, Any] = json.loads(self.json)  # The schemas are in docs/reference/json.md.
 
     def __str__(self) -> str:
         return self._answer.text(shutil.get_terminal_size().columns)

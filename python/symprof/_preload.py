@@ -30,7 +30,7 @@ def built_folder() -> pathlib.Path:
     """Where the extension is, and beside it what else a build makes. An editable installation has this file elsewhere."""
     spec = importlib.util.find_spec(f"{__package__}._native")
     if spec is None or spec.origin is None:
-        raise Error("symprof: the package was not built.\n  pip install symprof (docs/python.md has how it is built from its source)")
+        raise Error("symprof: the package was not built.\n  pip install symprof (docs/guide/python.md has how it is built from its source)")
     return pathlib.Path(spec.origin).parent
 
 
@@ -41,7 +41,7 @@ def _check_version() -> None:
     if found and not found[1].startswith(f"{wanted}."):
         raise Error(
             f"torch: found {found[1]} in {torch_folder()}, where this symprof was built with LibTorch {wanted}.\n"
-            f"  Install torch {wanted} (pip install 'torch=={wanted}.*'), or a symprof that is built with that one (docs/python.md)."
+            f"  Install torch {wanted} (pip install 'torch=={wanted}.*'), or a symprof that is built with that one (docs/guide/python.md)."
         )
 
 

@@ -33,17 +33,17 @@ class Profile:
     ) -> Fit:
         """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own where none is named. With
         a file of prices, samples to do or a deadline ("3d"), also how long it takes there and what it costs
-        (docs/fit.md)."""
+        (docs/guide/fit.md)."""
         job = _native.job_of(os.fspath(price), "" if samples is None else str(samples), deadline)
         return Fit(self._again, devices, job)
 
     def formulas(self, *names: str, by: str = "module", depth: int | None = 1, columns: Sequence[str] = ()) -> Formulas:
-        """Figures as formulas of these dimensions (docs/formulas.md)."""
+        """Figures as formulas of these dimensions (docs/guide/formulas.md)."""
         return Formulas(self._again.formulas(names, _request(by, depth, "", None, columns, None)))
 
     def compare(self, other: "Profile", by: str = "node", *, depth: int | None = None, sort: str = "", top: int | None = None,
                 columns: Sequence[str] = ()) -> Costs:
-        """What changes from this profile to the other: rows side by side, and totals (docs/compare.md)."""
+        """What changes from this profile to the other: rows side by side, and totals (docs/guide/costs.md)."""
         return Costs(_native.costs_of(self._handle, other._handle, _request(by, depth, sort, top, columns, None)))
 
     def plan_checkpoint(self, *budgets: str, regions: Sequence[str] = ()) -> CheckpointPlan:
@@ -58,7 +58,7 @@ class Profile:
 
     def plan_parallel(self, mesh: int | str, *, global_batch: int | None = None, layout: str = "",
                       blocks: Sequence[str] = ()) -> ParallelPlan:
-        """How to spread the step over a mesh of its device, "2x8" or 8 (docs/parallel_plans.md)."""
+        """How to spread the step over a mesh of its device, "2x8" or 8 (docs/guide/plan_parallel.md)."""
         return ParallelPlan(self._again.plan("parallel", str(mesh), layout, global_batch, list(blocks)))
 
     def memory_snapshot(self) -> bytes:
@@ -100,7 +100,7 @@ class Profile:
 
     @functools.cached_property
     def data(self) -> dict[str, Any]:
-        """The command's JSON (schema symprof.profile/1, docs/json.md)."""
+        """The command's JSON (schema symprof.profile/1, docs/reference/json.md)."""
         data: dict[str, Any] = json_module.loads(self.json)
         return data
 
@@ -128,7 +128,7 @@ class Profile:
 
     @property
     def time(self) -> dict[str, Any] | None:
-        """Of the step, in microseconds, with its interval (docs/json.md); None unless `time=True` asked for it."""
+        """Of the step, in microseconds, with its interval (docs/reference/json.md); None unless `time=True` asked for it."""
         return self.data.get("time")
 
     @property

@@ -142,7 +142,7 @@ class Run:
 def simulate(device: str = "h200", *, name: str = "", ranks: int | None = None, **settings: Any) -> Run:
     """A block in which `cuda` is the simulated device, and tensors there have no storage.
 
-    `name` is what reports call it. With `ranks` the program is rank 0 of so many (docs/python.md). Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
+    `name` is what reports call it. With `ranks` the program is rank 0 of so many (docs/guide/python.md). Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
     """
     return Run({"device": device, "name": name, "ranks": ranks, **settings})
 

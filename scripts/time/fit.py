@@ -4,7 +4,7 @@
     python scripts/time/fit.py DATA [--program build/release/bin/symprof_time_rows] [--only DEVICE:CLASS]
 
 DATA is a folder of CSV files (README.md). The formulas are the program's own: symprof_time_rows evaluates them. Rows
-are drawn with the seed below; docs/time.md, which judge.py writes, judges on rows that were not drawn. numpy, scipy and
+are drawn with the seed below; docs/evaluation/time_accuracy.md, which judge.py writes, judges on rows that were not drawn. numpy, scipy and
 pandas are needed."""
 import argparse
 import json

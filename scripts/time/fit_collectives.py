@@ -6,7 +6,7 @@
 truth/collectives/measured.csv has the rows (its README says whose they are). A curve is the logarithm of measured time
 by NCCL's formula at every fourth size of a source's first campaign (powers of four), between which it is a straight
 line. All else is judged: the sizes between them, the other campaigns, and the sources in JUDGED_ONLY, which are other
-machines. Writes `measured`, `half_width` and `fitted_on` of devices/links/, and the table in docs/parallel_plans.md."""
+machines. Writes `measured`, `half_width` and `fitted_on` of devices/links/, and the table in docs/evaluation/collectives.md."""
 import argparse
 import collections
 import csv
@@ -130,7 +130,7 @@ def main():
     if given.print:
         print("\n".join(lines))
         return
-    page = ROOT / "docs" / "parallel_plans.md"
+    page = ROOT / "docs/evaluation/collectives.md"
     before, _, rest = page.read_text().partition(START)
     after = rest.partition(END)[2]
     head = ("| device | collective | source | rows | error | NCCL's formula alone | within |\n"

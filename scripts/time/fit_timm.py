@@ -5,7 +5,7 @@
 
 DATA is the folder of README.md, EXPORTED what export_timm.py made of it. A step's time is the sum of its kernels' and of
 what the device waits for; a factor for each kind of kernel is fitted to the logarithm of many steps. Families of models
-are dealt into five parts. A step is judged with factors that saw none of its part: docs/time_accuracy.md. The files in
+are dealt into five parts. A step is judged with factors that saw none of its part: docs/evaluation/time_accuracy.md. The files in
 devices/time/ have the factors of all parts. numpy, scipy and pandas are needed."""
 import argparse
 import json
@@ -213,7 +213,7 @@ def main():
                 results.append((setup, part, us[places], width[places], sheet))
     notes = pathlib.Path(given.notes)
     text = page_of(results, refused) + ("\n" + notes.read_text() if notes.exists() else "")
-    page = ROOT / "docs" / "time_accuracy.md"
+    page = ROOT / "docs/evaluation/time_accuracy.md"
     page.write_text(page.read_text().split(timm_steps.MARK)[0] + text)
     print(text)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Judges the kernel times of devices/time/ on rows that no fit saw, and writes docs/time_accuracy.md.
+"""Judges the kernel times of devices/time/ on rows that no fit saw, and writes docs/evaluation/time_accuracy.md.
 
     python scripts/time/judge.py DATA [--program build/release/bin/symprof_time_rows] [--print]
 
@@ -201,7 +201,7 @@ PAIRS_HEAD = """
 NeuSight measured products of random sizes in one session and those of models in another. *Pairs* are rows of sizes that
 differ by less than an eighth of an octave in all, that ran in the same kernel for more than 300 µs; what their times for a
 FLOP differ by, in per cent, median / 90th percentile, in one session (random sizes, models) and between both. *From all
-others* is what a row's time is off of what its eight nearest neighbours say (their time for what the formula says, by
+others* is what a row's time is off of what its eight nearest neighbors say (their time for what the formula says, by
 distance): among all other rows of the same session, operator and kernel, which are thirty times as many as a fit draws, and
 by the name of the kernel that ran, which no estimate has. An interval of one width for all of T4's rows could hardly be
 narrower than that: its clock follows its power, which depends on what ran before. The rows are ordered by size and do not say
@@ -223,7 +223,7 @@ NEIGHBOURS = 8
 
 
 def from_all_others(program, rows, table):
-    """By how much each row's logarithm is off of its nearest neighbours' in the same session, operator and kernel; not a
+    """By how much each row's logarithm is off of its nearest neighbors' in the same session, operator and kernel; not a
     number where there are too few."""
     times = json.loads((fit.ROOT / "devices" / "time" / f"{rows.device}.json").read_text())["classes"][rows.time_class]
     residuals = numpy.log(rows.us / fit.predicted(program, rows, times["coefficients"]))
@@ -282,7 +282,7 @@ def main():
         if given.print or given.only:
             print(one, flush=True)
     if not given.only:
-        path = fit.ROOT / "docs" / "time_accuracy.md"
+        path = fit.ROOT / "docs/evaluation/time_accuracy.md"
         _, mark, steps = path.read_text().partition(STEPS) if path.exists() else ("", "", "")
         more = TRANSFER_HEAD + "\n".join(transfers(given.program, given.data)) + "\n"
         more += OTHERS_HEAD + "\n".join(others(given.program, given.data)) + "\n"

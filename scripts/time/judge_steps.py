@@ -3,7 +3,7 @@
 
     python scripts/time/judge_steps.py DATA [--program build/release/bin/symprof] [--work FOLDER]
 
-Writes the second part of docs/time_accuracy.md. The models are written out here, node by node as NeuSight's files list
+Writes the second part of docs/evaluation/time_accuracy.md. The models are written out here, node by node as NeuSight's files list
 them (asplos/data/label, transformers of 2023), since today's packages make other calls. torch 2.13 is needed as well."""
 import argparse
 import json
@@ -252,7 +252,7 @@ def main():
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
-    page = ROOT / "docs" / "time_accuracy.md"
+    page = ROOT / "docs/evaluation/time_accuracy.md"
     before, _, after = page.read_text().partition(MARK)
     _, mark, others = after.partition(timm_steps.MARK)  # fit_timm.py writes those.
     page.write_text(before + text + mark + others)

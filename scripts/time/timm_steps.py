@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-MARK = "\n## Whole steps of vision models\n"  # Their part of docs/time_accuracy.md, its last, begins so.
+MARK = "\n## Whole steps of vision models\n"  # Their part of docs/evaluation/time_accuracy.md, its last, begins so.
 
 
 @dataclasses.dataclass(frozen=True)

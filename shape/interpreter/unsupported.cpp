@@ -55,10 +55,10 @@ constexpr Advice advice_rows[] = {
      "operators in their place."},
     {"higher_order::triton_kernel_wrapper_mutation",
      "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
-     "shape rule (docs/library.md), and export again."},
+     "shape rule (docs/tutorial/own_operator.md), and export again."},
     {"higher_order::triton_kernel_wrapper_functional",
      "Triton kernels are code that the file does not have: wrap each in a custom operator with a "
-     "shape rule (docs/library.md), and export again."},
+     "shape rule (docs/tutorial/own_operator.md), and export again."},
     {"higher_order::aoti_call_delegate",
      "A part of the model is compiled already: export it before it is lowered."},
     {"higher_order::executorch_call_delegate",
@@ -66,7 +66,7 @@ constexpr Advice advice_rows[] = {
 };
 constexpr std::string_view usual_advice =
     "`symprof ops` lists the operators that are known. An operator of your own needs a shape rule: "
-    "docs/library.md.";
+    "docs/tutorial/own_operator.md.";
 
 /// Operators of torch.vmap in an export without decompositions.
 constexpr std::string_view vmap_prefix = "python::torch._functorch.predispatch.";

@@ -1,4 +1,4 @@
-"""Holds docs/json.md against the keys that the program writes.
+"""Holds docs/reference/json.md against the keys that the program writes.
 
     json_fields.py PROGRAM [unittest arguments]
 """
@@ -61,8 +61,8 @@ def keys_of(value):
 
 class Fields(unittest.TestCase):
     def test_the_page_names_what_is_written(self):
-        page = set(re.findall(r"`([a-z0-9_]+)`", (ROOT / "docs" / "json.md").read_text()))
-        formulas = set(re.findall(r'"([a-z_]+)":', (ROOT / "docs" / "formulas.md").read_text()))
+        page = set(re.findall(r"`([a-z0-9_]+)`", (ROOT / "docs/reference/json.md").read_text()))
+        formulas = set(re.findall(r'"([a-z_]+)":', (ROOT / "docs/guide/formulas.md").read_text()))
         answers = [program.read(*command) for command in COMMANDS]
         with tempfile.TemporaryDirectory() as folder:
             run = pathlib.Path(folder) / "run.json"

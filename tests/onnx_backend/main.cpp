@@ -107,7 +107,7 @@ void print_text(const Report& report) {
     fmt::print("FAIL {} ({}): {}\n", failure.name, failure.op, failure.reason);
 }
 
-/// Counts, and failures by reason, for docs/onnx.md.
+/// Counts, and failures by reason, for docs/evaluation/onnx_backend.md.
 void print_markdown(const Report& report) {
   fmt::print(
       "| cases | number | values agree | and fake shapes agree | data-dependent, refused | pass |\n"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Brings what is written of ONNX's backend tests up to date: exceptions.txt, and the tables in docs/onnx.md.
+"""Brings what is written of ONNX's backend tests up to date: exceptions.txt, and the tables in docs/evaluation/onnx_backend.md.
 
     tests/onnx_backend/update.py build/release/bin/symprof_onnx_backend all.pb
 
@@ -11,7 +11,7 @@ import subprocess
 import sys
 
 FOLDER = pathlib.Path(__file__).resolve().parent
-DOCUMENT = FOLDER.parent.parent / "docs" / "onnx.md"
+DOCUMENT = FOLDER.parent.parent / "docs/evaluation/onnx_backend.md"
 FAILURE = re.compile(r"^FAIL (\S+) \([^)]*\): (.*)$", re.MULTILINE)
 TABLES = re.compile(r"^\| cases \| number .*?(?=^Why they do not pass:$)", re.MULTILINE | re.DOTALL)
 

@@ -1,5 +1,5 @@
 // The table of figures: what it says fits together, and the documents say what it says.
-// SYMPROF_REWRITE_GOLDEN=1 writes the table of docs/json.md.
+// SYMPROF_REWRITE_GOLDEN=1 writes the table of docs/reference/json.md.
 #include "profile/figures.h"
 
 #include <doctest/doctest.h>
@@ -64,7 +64,7 @@ bool is_in_json(const Figure& figure) {
   return figure.json != InJson::nowhere || figure.formula.place > 0;
 }
 
-/// The figure's line in docs/json.md.
+/// The figure's line in docs/reference/json.md.
 std::string documented(const Figure& figure) {
   const bool is_computed = figure.counter != nullptr || figure.total != nullptr;
   return fmt::format("| `{}` | {} | {} | {}{} |", figure.key, text_of(figure.unit),
@@ -163,10 +163,10 @@ TEST_SUITE("figures") {
     CHECK(other.accumulate_bytes == 5);
   }
 
-  TEST_CASE("docs/json.md has every figure: its unit, where it is, and what it means") {
+  TEST_CASE("docs/reference/json.md has every figure: its unit, where it is, and what it means") {
     std::string page;
     bool is_in_table = false;
-    for (const std::string& line : lines_of("json.md")) {
+    for (const std::string& line : lines_of("reference/json.md")) {
       is_in_table = is_in_table && line.starts_with("|");
       if (is_in_table && line.starts_with("| `")) continue;
       page += line + "\n";
@@ -175,13 +175,13 @@ TEST_SUITE("figures") {
       for (const Figure& figure : figures())
         if (is_in_json(figure)) page += documented(figure) + "\n";
     }
-    test::check_file(test::source_folder() + "/docs/json.md", page);
+    test::check_file(test::source_folder() + "/docs/reference/json.md", page);
   }
 
-  TEST_CASE("docs/design.md says what the columns mean that a table has unasked") {
+  TEST_CASE("docs/concepts/figures.md says what the columns mean that a table has unasked") {
     std::vector<std::string> documented_titles, expected;
     bool is_in_table = false;
-    for (const std::string& line : lines_of("design.md")) {
+    for (const std::string& line : lines_of("concepts/figures.md")) {
       is_in_table = line.starts_with("| column |") || (is_in_table && line.starts_with("|"));
       if (is_in_table && !line.starts_with("| column |") && !line.starts_with("| --- |"))
         documented_titles.push_back(line.substr(2, line.find(" |", 2) - 2));

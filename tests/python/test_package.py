@@ -76,10 +76,15 @@ class Examples(unittest.TestCase):
             tries += sum(self.run_examples(test) for test in doctest.DocTestFinder().find(found) if test.examples)
         self.assertGreaterEqual(tries, 5)
 
-    def test_those_of_the_page(self):
-        page = ROOT / "docs/python.md"
-        test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
-        self.assertGreater(self.run_examples(test), 10)
+    def test_those_of_the_pages(self):
+        tries = {}
+        for page in sorted((ROOT / "docs").rglob("*.md")):
+            test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
+            if test.examples and page.name != "python_api.md":  # Its examples are those of docstrings.
+                with self.subTest(page.name):
+                    tries[page.name] = self.run_examples(test)
+        self.assertGreater(tries["python.md"], 10)
+        self.assertTrue(tries.keys() >= {"checkpoint_plan.md", "own_operator.md"})
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 // The ONNX and the .pt2 file of a model cost the same, or differ by changes of the exporter: each
-// difference is a formula here and explained in docs/accuracy.md.
+// difference is a formula here and explained in docs/evaluation/accuracy.md.
 #include <doctest/doctest.h>
 
 #include <filesystem>

@@ -57,7 +57,7 @@ std::int64_t host_blocks(const Recording& recording) {
 }
 
 // MemTracker also adds gradients into a new tensor; eager CUDA adds in place. Only ResNet-50's peak
-// is in such a sum (docs/accuracy.md).
+// is in such a sum (docs/evaluation/accuracy.md).
 bool peaks_in_a_sum(const fs::path& model) { return model.stem() == "resnet50"; }
 
 void check_peak(const Profile& profile, const fs::path& model, std::int64_t tracked) {

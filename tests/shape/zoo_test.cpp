@@ -30,7 +30,7 @@ nlohmann::json read(const fs::path& path) {
   return nlohmann::json::parse(file);
 }
 
-// Only cuDNN knows the reserve of its recurrent layers; docs/models.md.
+// Only cuDNN knows the reserve of its recurrent layers; docs/evaluation/models.md.
 bool has_cudnn_layers(const Profile& profile) {
   return std::ranges::count(profile.recording.ops, "aten::_cudnn_rnn") != 0;
 }

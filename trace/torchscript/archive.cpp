@@ -152,7 +152,7 @@ std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size
 std::string advice_for(const std::string& reason) {
   if (reason.find("Unknown builtin op") != reason.npos)
     return "An operator of your own has to be registered before the file is read, with its schema "
-           "and a shape rule: docs/library.md.";
+           "and a shape rule: docs/tutorial/own_operator.md.";
   if (reason.find("torch.classes") != reason.npos)
     return "Custom classes are code that the file does not have: write the model with tensors in "
            "their place.";

@@ -6,7 +6,7 @@
 foreign_h200.csv has the runs (README.md); the models lie in tests/zoo/foreign/packages, what is too large for that in the
 FOLDER of truth/foreign/run.py. How far kernels of small steps are those that find their operands in L2 (profile/step_time.cpp)
 is fitted on half of the runs, drawn by a hash of the models' names; the last line is of the others. The host's time is `symprof measure`'s own, and is not compared.
---check is a test: medians and the worst are where docs/accuracy.md has them."""
+--check is a test: medians and the worst are where docs/evaluation/accuracy.md has them."""
 import argparse
 import concurrent.futures
 import csv

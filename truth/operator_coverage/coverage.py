@@ -10,7 +10,7 @@ import torch
 from symprof import _kernels
 
 HERE = pathlib.Path(__file__).parent
-DOCUMENT = HERE.parent.parent / "docs/operators.md"
+DOCUMENT = HERE.parent.parent / "docs/reference/operators.md"
 BEGIN, END = "<!-- coverage: truth/operator_coverage/coverage.py --write -->", "<!-- end of coverage -->"
 COMPOSITE = ("CompositeImplicitAutograd", "CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional")
 WORDS = {
@@ -84,7 +84,7 @@ def write(text):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--write", action="store_true", help="write the counts into docs/operators.md")
+    parser.add_argument("--write", action="store_true", help="write the counts into docs/reference/operators.md")
     parser.add_argument("--list", action="store_true", help="name the overloads that have neither a kernel in C++ nor parts")
     options = parser.parse_args()
     found = coverage()

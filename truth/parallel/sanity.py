@@ -5,7 +5,7 @@ tests allocate on the last rank, and the throughput of llm-foundry's MPT under F
 Usage: python sanity.py SYMPROF STEPS_MEGATRON_CI.csv STEPS_LLMFOUNDRY_MPT.csv
 
 Needs torch. Models are made without weights in a temporary folder. Both systems differ from what symprof simulates (fused
-kernels, one layer for queries, keys and values, buffers of their own), so nothing is to be equal: docs/parallel.md."""
+kernels, one layer for queries, keys and values, buffers of their own), so nothing is to be equal: docs/evaluation/parallel.md."""
 import csv
 import json
 import pathlib

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares what run.py wrote for both sides, and writes scripts.json and the table of docs/scripts.md.
+"""Compares what run.py wrote for both sides, and writes scripts.json and the table of docs/evaluation/scripts.md.
 
 Usage: compare.py FOLDER [--write]
 
@@ -41,7 +41,7 @@ def record(folder, name):
 HEAD = """# Training scripts of other projects
 
 Each script below is as its project has it; only its data are small and random (`truth/scripts/data.py`). It ran twice:
-under `symprof run`, and in PyTorch's own CUDA build on a GPU that computes nothing (`truth/scripts/README.md`), whose
+under `symprof run`, and in PyTorch's own CUDA build on a stub CUDA driver (`truth/scripts/README.md`), whose
 caching allocator is the real one. As that has no cuDNN, the simulated H200 is one of whose cuDNN's workspaces nothing is
 known (`truth/scripts/device.py`). After each optimizer step both said what is allocated and reserved now, and the peaks
 since the step before. The table has the last step; *equal* counts the steps of which all four figures are equal.
@@ -77,7 +77,7 @@ def write(folder):
     rows = "".join(row(name, kept, causes) for name, kept in {**found, **own}.items())
     sources = "".join(f"- {name}: `{kept['repository']}` at `{kept['commit'][:12]}`, `{kept['command']}`\n" for name, kept in found.items())
     foot = "\nCommands, with `{data}` for the data and `{out}` for a folder:\n\n" + sources
-    (HERE.parent.parent / "docs" / "scripts.md").write_text(HEAD + rows + foot)
+    (HERE.parent.parent / "docs/evaluation/scripts.md").write_text(HEAD + rows + foot)
 
 
 def main():

@@ -14,10 +14,10 @@ HEAD = """# Training scripts of many stacks
 Each script of `truth/stacks/scripts/` is a small training program of one stack that people use. `make stacks` runs them all
 under `symprof run`, and writes this page. A report is *right* where FLOPs of products (forward and backward), optimizer
 states and saved bytes of the step are equal to the reference: the same script on the CPU under FlopCounterMode's formulas and
-`saved_tensors_hooks` (`truth/stacks/reference.py`), or on PyTorch's CUDA build on a GPU that computes nothing, whose allocator
+`saved_tensors_hooks` (`truth/stacks/reference.py`), or on PyTorch's CUDA build on a stub CUDA driver, whose allocator
 is the real one (*peak*: allocated and reserved, ours less its own). Saved bytes are compared with the CUDA build's, whose
 kernels keep other tensors than the CPU's; with the CPU's where the script does not run there, or where it reads values of data
-(on a GPU that computes nothing all are 0). Where neither run can be the reference, the script's first lines have the figure as a
+(on a stub CUDA driver all are 0). Where neither run can be the reference, the script's first lines have the figure as a
 formula (`expect`) and say why. Where sizes depend on values of data, a report has to be an upper bound and to say so. *Refused*
 is one sentence that says what cannot be simulated. A difference with a known cause counts as right and has its cause in the
 table.

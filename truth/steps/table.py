@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Prints the two tables of docs/accuracy.md about whole steps, as Markdown.
+"""Prints the two tables of docs/evaluation/accuracy.md about whole steps, as Markdown.
 
-Usage: table.py SYMPROF_BINARY [--write]      (--write puts them into docs/accuracy.md)
+Usage: table.py SYMPROF_BINARY [--write]      (--write puts them into docs/evaluation/accuracy.md)
 """
 import json
 import pathlib
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
-DOCUMENT = HERE.parent.parent / "docs" / "accuracy.md"
+DOCUMENT = HERE.parent.parent / "docs/evaluation/accuracy.md"
 BEGIN, END = "<!-- tables of steps/table.py -->\n", "<!-- end of the tables of steps/table.py -->\n"
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares models in one format with the same models in another, as `symprof compare` sees them, and prints the table
-of docs/compare.md: rows of A, those of A and B that compute something and have a partner, and the largest difference of a
+of docs/evaluation/compare.md: rows of A, those of A and B that compute something and have a partner, and the largest difference of a
 pair that is no guess. The files of one model were made with different weights, so both get the same random ones. Exit 1 where outputs differ.
 
 Needs nothing but the program: python3 truth/workbench/compare_zoo.py build/release/bin/symprof [PAIR …]"""

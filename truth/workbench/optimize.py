@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds `symprof optimize` against onnxruntime: the models of tests/workbench/golden, optimized at each level, must give
-the values of the originals, and so must the models of tests/workbench/rules. Prints the table of docs/workbench.md; exit 1 where values differ by more than they may.
+the values of the originals, and so must the models of tests/workbench/rules. Prints the table of docs/evaluation/optimize.md; exit 1 where values differ by more than they may.
 
 Needs onnx and onnxruntime: python3 truth/workbench/optimize.py build/release/bin/symprof"""
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Compares each .pt2 of the repository that has an ONNX file beside it with ONNX of the same weights, as `symprof compare`
-sees them, and prints a table of docs/compare.md. The shipped files have no weights, or zeros. So the weights of a .pt2 are
+sees them, and prints a table of docs/evaluation/compare.md. The shipped files have no weights, or zeros. So the weights of a .pt2 are
 drawn, `torch.export.load` reads it, and torch.onnx.export makes its ONNX model anew, with the opset and the optimization of
 the shipped one (models/zoo.py). Both are compared with the weights that they have.
 

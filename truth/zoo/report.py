@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Profiles the files that run.py made and compares them with what PyTorch said.
 
-Usage: report.py FOLDER SYMPROF_BINARY [--table docs/models.md] [--install tests/zoo/models]
+Usage: report.py FOLDER SYMPROF_BINARY [--table docs/evaluation/models.md] [--install tests/zoo/models]
 
 --table writes the table of all models and formats; --install puts the .pt2 files and PyTorch's
 figures where the tests look for them. A difference without a line in causes.json is called

@@ -36,8 +36,8 @@ bool is_plain_product(const PlannedConvolution& convolution);
 ///
 /// Source: the requests that PyTorch 2.11 with cuDNN 9.19 made on an H200 without cuDNN's
 /// benchmark: 888 single passes (truth/h200/kernel_record_2) and every convolution of the recorded
-/// models (data/probes.zip, probe-convolutions_*). compare_probes.py and docs/accuracy.md report
-/// the error: cuDNN's plan choice is unknown.
+/// models (data/probes.zip, probe-convolutions_*). compare_probes.py and
+/// docs/evaluation/accuracy.md report the error: cuDNN's plan choice is unknown.
 std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& convolution,
                                   const DeviceSpec& device);
 

@@ -27,7 +27,7 @@ struct ConvolutionWindow {
 ///
 /// Source: the first request of 3 584 passes under the benchmark on an H200, with PyTorch 2.11 and
 /// cuDNN 9.19 (truth/h200/data/probes.zip, probe-trials_*), which equals the largest workspace of
-/// the plans that cuDNN lists. docs/accuracy.md reports the error.
+/// the plans that cuDNN lists. docs/evaluation/accuracy.md reports the error.
 std::int64_t trial_workspace_bytes(PlanPass pass, const PlannedConvolution& convolution,
                                    const ConvolutionWindow& window, const DeviceSpec& device);
 

@@ -141,9 +141,9 @@ NcclTopology CollectiveModel::topology(const CollectiveWork& work) const {
                      .nvls_intra = links_.nvls_channel_gb};
   if (work.nodes <= 1) return found;
   if (!links_.network_bytes_per_second)
-    throw Error(
-        "links", "the device's file does not say what network it has",
-        "Give it as 'network_bytes_per_second' in a file of links (docs/parallel_plans.md).");
+    throw Error("links", "the device's file does not say what network it has",
+                "Give it as 'network_bytes_per_second' in a file of links "
+                "(docs/reference/device_files.md).");
   // Each rank of a node has its own share of the network.
   const int ranks_per_node = std::max(work.ranks / work.nodes, 1);
   const double network_gb = *links_.network_bytes_per_second / 1e9 * ranks_per_node;
@@ -174,7 +174,7 @@ CollectiveTime CollectiveModel::time(const CollectiveWork& work) const {
 CollectiveModel collective_model_of(const DeviceSpec& device) {
   if (device.links.empty())
     throw Error(device.name, "its file has no 'links', which times of collectives need",
-                "Name a file of devices/links/ there (docs/parallel_plans.md).");
+                "Name a file of devices/links/ there (docs/reference/device_files.md).");
   return {load_links(device.links), device.compute_major};
 }
 

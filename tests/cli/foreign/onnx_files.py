@@ -108,7 +108,7 @@ class FoldedByExporters(unittest.TestCase):
 
     def test_dropout_inside_of_attention_is_back(self):
         """Math attention saves its mask. Query and key, [2, 2, 16, 8], were copied apart: once scaled, they are not kept,
-        as docs/accuracy.md has it of ViT."""
+        as docs/evaluation/accuracy.md has it of ViT."""
         packed = 2 * (2 * 2 * 16 * 8) * 4
         found, wanted = (totals(name, "--attention", "math")["saved_bytes"] for name in ("layers.onnx", "layers.pt2"))
         self.assertEqual(found, wanted - packed)

@@ -11,7 +11,7 @@ class Packages(unittest.TestCase):
 
     def test_flops_and_saved_bytes_are_pytorchs(self):
         """truth/foreign/ has the script that made files and figures. A peak that is neither the module's nor its program's
-        has a cause in docs/foreign.md, and is not here."""
+        has a cause in docs/evaluation/foreign.md, and is not here."""
         expected = sorted((ROOT / FOREIGN / "packages").glob("*.json"))
         self.assertTrue(expected)
         for path in expected:

@@ -43,7 +43,7 @@ def attention_backward(grad: torch.Tensor, q: torch.Tensor, k: torch.Tensor, v: 
     return sdpa_backward_flop_count(*shapes) if is_fused else 2 * sdpa_flop_count(*shapes[1:])
 
 
-# symprof counts products with a vector, for which FlopCounterMode has no formula (docs/json.md), as for the CPU's attention.
+# symprof counts products with a vector, for which FlopCounterMode has no formula (docs/reference/json.md), as for the CPU's attention.
 FORMULAS: dict[Any, Callable[..., int]] = {
     **flop_registry,
     aten.convolution_backward: convolution_backward,

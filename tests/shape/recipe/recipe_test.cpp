@@ -163,7 +163,8 @@ void for_each_record(const auto& run) {
 }
 
 // Under a dispatch mode, autograd adds the two gradients of GPT-2's tied embedding [512, 64] into a
-// new tensor; eager CUDA adds in place (docs/accuracy.md). This is the peak only under autocast.
+// new tensor; eager CUDA adds in place (docs/evaluation/accuracy.md). This is the peak only under
+// autocast.
 std::int64_t sum_of_tied_gradients(const json& record) {
   const bool peaks_in_sum = record.at("model") == "gpt2" && !record.at("autocast").is_null();
   return peaks_in_sum ? 512 * 64 * 4 : 0;

@@ -138,7 +138,7 @@ TEST_SUITE("refusals") {
     const Refusal found = refusal(b);
     CHECK(found.where == "test: node n0 (aten::histogram)");
     CHECK(found.problem.find("has no shape kernel, so it cannot run") != found.problem.npos);
-    CHECK(found.advice.find("key Meta (docs/library.md)") != found.advice.npos);
+    CHECK(found.advice.find("key Meta (docs/tutorial/own_operator.md)") != found.advice.npos);
   }
   TEST_CASE("products of mixed dtypes, which CUDA refuses") {
     const std::vector<Product> products = {

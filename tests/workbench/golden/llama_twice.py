@@ -6,7 +6,7 @@ The example takes the graphs that aot_autograd makes of a LLAMA, exports each wi
 onnxruntime, and prints the rows side by side. So does this, for the forward and the backward graph, in float32 and in
 mixed precision (autocast, float16): A is by the exporter of torch.export (dynamo=True), B by the older one of TorchScript,
 which is told how to write four ATen operators. Inputs of B have other names. Of each pair it keeps the optimized models, the
-inputs, the rows and their pairs, and prints what the table of docs/compare.md says of the tool.
+inputs, the rows and their pairs, and prints what the table of docs/evaluation/compare.md says of the tool.
 
 Ran with torch 2.13.0, onnx 1.23.2, onnxruntime 1.32.0, onnx-array-api 0.3.3, onnx-diagnostic 0.9.3.
 """
