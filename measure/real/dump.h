@@ -1,7 +1,8 @@
 // Records inputs and outputs of a C++ program's module calls in a dump:
 //
-// Dump dump; at::Tensor y = dump.call("decoder.norm_1", decoder->norm_1, x);
-// dump.save("decoder.onnx");
+//   Dump dump;
+//   at::Tensor y = dump.call("decoder.norm_1", decoder->norm_1, x);
+//   dump.save("decoder.onnx");
 //
 // Public header.
 #pragma once

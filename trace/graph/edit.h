@@ -1,4 +1,4 @@
-// Changes of a graph: what a node is given, which nodes there are.
+// Edits of a graph: node arguments, inserted and removed nodes.
 #pragma once
 
 #include <cstddef>
@@ -13,20 +13,19 @@
 
 namespace symprof::trace {
 
-/// Gives another value to the argument that find_argument (trace/graph/uses.h) finds, or adds an
-/// argument of that name.
+/// Sets the argument that find_argument (trace/graph/uses.h) finds, or adds one with that name.
 void set_argument(Node& node, std::string_view name, ArgumentValue value);
 void set_argument(Node& node, std::string_view name, std::size_t position, ArgumentValue value);
 
-/// Gives another value to the argument at `position` among those without a name, which come before
-/// the others. Arguments that are missing before it become NoArgument.
+/// Sets the positional argument at `position` (unnamed arguments come first). Missing ones before
+/// it become NoArgument.
 void set_input(Node& node, std::size_t position, ArgumentValue value);
 
-/// The constant with its numbers in another floating-point dtype.
+/// The constant converted to another floating-point dtype.
 std::shared_ptr<const ConstantTensor> with_dtype(const ConstantTensor& constant, DType dtype);
 
-/// Where `argument` is a graph, puts a copy there that `change(Graph&)` has changed: whoever else
-/// has the nested graph keeps it as it was.
+/// If `argument` is a graph, replaces it by a copy changed by `change(Graph&)`: other owners of the
+/// nested graph are not affected.
 template <class Change>
 void change_nested(Argument& argument, Change&& change) {
   auto* nested = std::get_if<std::shared_ptr<const Graph>>(&argument.value);
@@ -36,11 +35,11 @@ void change_nested(Argument& argument, Change&& change) {
   *nested = std::move(copy);
 }
 
-/// Takes those `candidates` (true or false for each node) out of the graph whose results nothing
-/// reads but candidates that go as well. Returns which they were.
+/// Removes `candidates` (a flag for each node) whose results are unused except by other removed
+/// candidates. Returns flags of the removed nodes.
 std::vector<bool> remove_unread(Graph& graph, const std::vector<bool>& candidates);
 
-/// Takes out the elements that are `gone`; what a pass knows of each node goes with the nodes.
+/// Removes the elements that are `gone`, to keep a pass' per-node data aligned with the nodes.
 template <class Element>
 void erase_gone(std::vector<Element>& elements, const std::vector<bool>& gone) {
   std::size_t kept = 0;
@@ -52,16 +51,15 @@ void erase_gone(std::vector<Element>& elements, const std::vector<bool>& gone) {
   elements.resize(kept);
 }
 
-/// Nodes that come and go while a pass walks a graph, all at once when it is done: until then the
-/// indices of nodes, and what is known by them (Uses), hold.
+/// Collects insertions and removals while a pass walks a graph, applied together at the end: until
+/// then node indices, and data by index (Uses), stay valid.
 class NodeEdits {
  public:
   /// `graph` has to outlive this.
   explicit NodeEdits(Graph& graph);
 
-  /// Add a node; one that comes to the same place later stands after it. A name that the graph has
-  /// already is made another one by "_" at its end. A node without outputs gets one, of its name.
-  /// Return the first output.
+  /// Insert a node; a later one at the same place goes after it. A duplicate name gets a trailing
+  /// "_". A node without outputs gets one with its name. Return the first output.
   ValueId insert_first(Node node) { return insert(0, std::move(node)); }
   ValueId insert_before(std::size_t index, Node node) {
     return insert(2 * index + 1, std::move(node));
@@ -70,10 +68,10 @@ class NodeEdits {
     return insert(2 * index + 2, std::move(node));
   }
 
-  /// Takes the node out if in the end nothing reads it.
+  /// Removes the node if it is unused at the end.
   void remove_if_unread(std::size_t index) { if_unread_[index] = true; }
 
-  /// Changes the graph. Nothing else may be called then.
+  /// Applies the edits. No other call may follow.
   void apply();
 
  private:

@@ -73,7 +73,7 @@ struct Function {
   Number (*apply)(std::int64_t, std::int64_t);
 };
 
-/// As sympy and torch/utils/_sympy/functions.py name them.
+/// Named as in sympy and torch/utils/_sympy/functions.py.
 constexpr std::array functions = {
     Function{"Min", smaller},
     Function{"Max", larger},
@@ -183,7 +183,7 @@ class Evaluator {
   const SymbolLookup& lookup_;
 };
 
-/// Calls visit(name, is_function) for each name, and rest(text) for what stands between them.
+/// Calls visit(name, is_function) for each name, and rest(text) for the text in between.
 template <class Name, class Rest>
 void scan(std::string_view text, Name&& visit, Rest&& rest) {
   for (std::size_t i = 0; i < text.size();) {

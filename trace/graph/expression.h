@@ -24,7 +24,7 @@ std::vector<std::string> symbols(std::string_view expression);
 /// Whether the text is one name: a letter or underscore, then letters, digits, "_" and ".".
 bool is_symbol(std::string_view text);
 
-/// `expression` with one symbol called something else.
+/// `expression` with one symbol renamed.
 std::string rename_symbol(std::string_view expression, std::string_view from, std::string_view to);
 
 /// The value of `symbol` at which an expression that is linear in it has the value `wanted`; the

@@ -1,4 +1,4 @@
-// A deep-learning graph as plain data, whatever file it came from. Front ends write it, passes
+// A deep-learning graph as plain data, independent of the file format. Front ends write it, passes
 // change it, the interpreter runs it. Nothing in here needs LibTorch.
 //
 // Public header.
@@ -27,8 +27,8 @@ constexpr ScopeId no_scope = -1;
 using SourceId = std::int32_t;  ///< Index into Graph::source_lines.
 constexpr SourceId no_source = -1;
 
-/// One dimension of a graph input. `symbol` is empty when the file fixes it; otherwise `size` is
-/// the example's size, or -1 when the file has none and the user must give it.
+/// One dimension of a graph input. `symbol` is empty if the size is static; otherwise `size` is the
+/// example's size, or -1 if the file has none and the user must give it.
 struct Dimension {
   std::int64_t size = -1;
   std::string symbol;
@@ -42,7 +42,7 @@ enum class ValueKind : std::uint8_t {
   result,     ///< Made by a node.
 };
 
-/// A tensor with its bytes (small: shape arithmetic and scalars need real numbers).
+/// A tensor with its bytes (small: for shape arithmetic and scalars).
 struct ConstantTensor {
   TensorSpec spec;
   std::vector<std::byte> data;  ///< Row-major; empty when the file's data was not read.
@@ -54,21 +54,21 @@ struct Value {
   /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
   std::optional<TensorSpec> spec;
   /// Inputs: spec->sizes before binding; one dimension for an input that is a size itself. Results:
-  /// empty, but where sizes are unbacked (nonzero) or the value is an unbacked number (item); their
-  /// size is -1 until the user gives it.
+  /// empty, except for unbacked sizes (nonzero) and unbacked numbers (item), whose size is -1 until
+  /// the user gives it.
   std::vector<Dimension> dimensions;
   std::shared_ptr<const ConstantTensor> constant;  ///< Constants (and small buffers) with data.
   /// Values with the same non-empty key share one storage (tied weights).
   std::string storage_key;
-  /// Parameters: false for a frozen one. Other placeholders of a .pt2: as the example's.
+  /// Parameters: false if frozen. Other placeholders of a .pt2: as in the example.
   bool requires_grad = true;
-  /// Where the value is a number and no tensor: the example's number for an input, a constant's
-  /// own, and for a result the number that the file says it has.
+  /// If the value is a number instead of a tensor: the example's number for an input, a constant's
+  /// value, or a result's value from the file.
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
-  /// Results: the dtype in the run that the file was made from, where the file tells.
+  /// Results: the dtype at export or tracing time, if the file has it.
   std::optional<DType> recorded_dtype;
-  /// Results of a trace (TorchScript): the module whose functions may have a name for the value
-  /// that the file does not have; no_scope where the file tells.
+  /// Results of a trace (TorchScript): the module whose functions may keep the value in a variable
+  /// that the file does not show; no_scope if the file shows it.
   ScopeId may_stay_in = no_scope;
 };
 
@@ -81,8 +81,8 @@ struct ValueRef {
 struct DeviceName {
   std::string name;
 };
-struct NoArgument {};  ///< None, or an optional input that is left out.
-/// An object of a class that a program registered (torch.ScriptObject): no graph says what it does.
+struct NoArgument {};  ///< None, or an omitted optional input.
+/// An object of a registered custom class (torch.ScriptObject), opaque to the graph.
 struct CustomObject {
   std::string class_name;
 };
@@ -111,8 +111,8 @@ struct Node {
   std::string op;        ///< "aten::conv2d", "onnx::Conv", "com.acme::FusedAttention".
   std::string overload;  ///< "default", "Tensor", … for ATen; empty elsewhere.
   std::vector<Argument> arguments;
-  std::vector<ValueId> outputs;  ///< In schema order; no_value where an output is not used.
-  /// True when results that are lists are taken apart (`split`): outputs are their elements.
+  std::vector<ValueId> outputs;  ///< In schema order; no_value if an output is unused.
+  /// True if a list result is unpacked (`split`): outputs are its elements.
   bool outputs_are_list = false;
   ScopeId scope = 0;
   SourceId source = no_source;  ///< The innermost line of Python that made the node, if known.
@@ -131,7 +131,7 @@ struct Scope {
   ScopeId parent = 0;
 };
 
-/// A loop, a condition or a `try` of a function of Python.
+/// A loop, condition or `try` block of a Python function.
 struct PythonBlock {
   std::int64_t line = 0;  ///< Its first.
   bool is_loop = false;
@@ -139,82 +139,82 @@ struct PythonBlock {
   bool operator==(const PythonBlock&) const = default;
 };
 
-/// A line of Python at which a function was when a node was made: in a statement over several
-/// lines, the line with the expression that ran.
+/// The Python line of a function's frame when a node was created: in a multi-line statement, the
+/// line of the executed expression.
 struct SourceLine {
   std::string file;
   std::string function;
   std::int64_t line = 0;
   std::string text;             ///< Without the spaces around it; empty when the file has none.
   SourceId caller = no_source;  ///< The line that called the function.
-  /// Those of its function that it lies in, the outermost first: where the Python itself is there.
+  /// Enclosing blocks of its function, the outermost first; needs the Python source.
   std::vector<PythonBlock> blocks = {};
 };
 
-/// A graph output that the step writes back into a buffer (functionalised exports).
+/// A graph output that the step writes back into a buffer (functionalized exports).
 struct Mutation {
   ValueId target = no_value;  ///< The buffer or input.
   ValueId source = no_value;
 };
 
-/// The values of a symbol that the graph was made for.
+/// The range of a symbol for which the graph was exported.
 struct SymbolRange {
   std::string symbol;
   std::int64_t least = 0;
   std::optional<std::int64_t> most;
 };
 
-/// Keys or values of one attention whose graph was given a key-value cache.
+/// Keys or values of one attention after adding a key-value cache to the graph.
 struct CachedTensor {
   ValueId past = no_value;     ///< For earlier tokens: an input of the graph.
   ValueId step = no_value;     ///< For the step's tokens.
   ValueId present = no_value;  ///< For all tokens: a result.
-  /// The result after which `step` is not needed any more: names hold it until keys and values are
-  /// joined.
+  /// The result after which `step` is released: variables keep it alive until keys and values are
+  /// concatenated.
   ValueId step_until = no_value;
 };
 
 struct KeyValueCache {
-  std::vector<CachedTensor> tensors;  ///< In the order in which they are joined; none: no cache.
+  std::vector<CachedTensor> tensors;  ///< In concatenation order; empty: no cache.
   std::int64_t sequences = 0;         ///< In the batch.
   std::int64_t tokens = 0;            ///< In each sequence, before the step.
-  std::int64_t added_tokens = 0;      ///< What the step adds to each sequence.
+  std::int64_t added_tokens = 0;      ///< Tokens that the step adds to each sequence.
 };
 
-/// The mode in which a file was exported, where it tells.
+/// The mode in which a file was exported, if known.
 enum class ExportMode : std::uint8_t { unknown, training, evaluation };
 
 /// A batch norm that an exporter folded into the weights of the convolution or linear layer before
-/// it. Names are paths in the model; an empty one stands for nothing.
+/// it. Names are paths in the model; empty: none.
 struct FoldedNorm {
-  ValueId result = no_value;  ///< What the node with the folded weights makes.
+  ValueId result = no_value;  ///< Result of the node with the folded weights.
   std::string module;         ///< The norm's.
-  /// Whether the file tells all that follows, so that training can have the norm back.
+  /// True if the file has all following members, so the norm can be restored for training.
   bool is_known = false;
   std::string weight, bias, running_mean, running_var;
   double momentum = 0.1, epsilon = 1e-5;
   std::int64_t channels = 0;
-  std::string product_module;  ///< Of the layer before the norm.
+  std::string product_module;  ///< Module of the layer before the norm.
   std::string product_bias;
 };
 
-/// What the metadata of an ONNX file says of its export.
+/// Export facts from the metadata of an ONNX file.
 struct ExportRecord {
   ExportMode mode = ExportMode::unknown;
-  bool names_calls = false;      ///< Nodes say which calls of PyTorch they were …
-  bool tells_arguments = false;  ///< … and what those were given.
+  bool names_calls = false;      ///< Nodes name their PyTorch calls …
+  bool tells_arguments = false;  ///< … and the calls' arguments.
   std::vector<FoldedNorm> folded_norms;
-  /// Modules whose attention has a dropout that the graph has not.
+  /// Modules whose attention dropout is missing in the graph.
   std::vector<std::string> lost_dropouts;
 };
 
-/// A dtype of which the file does not show whether the code names it or takes the model's, which
-/// the user has changed.
+/// A dtype that may be explicit in the code or taken from the model, whose dtype the user has
+/// changed: the file does not show which.
 struct GuessedDType {
-  std::string name;  ///< Of the node that is given the dtype, or of the constant that has it.
-  DType other = DType::float32;  ///< What it would be had it been guessed the other way.
+  std::string name;  ///< Of the node with the dtype argument, or of the constant with the dtype.
+  DType other = DType::float32;  ///< The dtype under the other guess.
   bool is_constant = false;
-  bool is_corrected = false;  ///< With the first guess CUDA would have refused a call.
+  bool is_corrected = false;  ///< Changed because CUDA would refuse a call with the first guess.
 };
 
 struct Graph {
@@ -233,20 +233,20 @@ struct Graph {
   std::vector<Mutation> mutations;
   std::vector<SymbolRange> symbol_ranges;
   KeyValueCache kv_cache;
-  /// The dtype that the user gave the model in the place of its own.
+  /// The dtype to which the user converts the model.
   std::optional<DType> cast_to;
   std::vector<GuessedDType> guessed_dtypes;
-  /// Names of casts that did nothing when the file was made, and of which it does not show whether
-  /// the code names their dtype or takes a tensor's, which may be another one under autocast.
+  /// Names of casts that were no-ops at export and whose dtype may be explicit in the code or taken
+  /// from a tensor, which may differ under autocast.
   std::vector<std::string> kept_casts;
-  /// Sizes follow from numbers that the file has, which are followed as those of inputs are.
+  /// Sizes depend on numbers in the file; these are tracked like those of inputs.
   bool follows_values = false;
   ExportRecord export_record;
   std::vector<std::string> warnings;  ///< May refer to settings (base/setting.h).
-  bool has_export_masks = false;      ///< Masks that code makes only to be exported or traced.
-  /// Of each tensor that a module's constructor puts into an attribute and that is no parameter and
-  /// no buffer, so in no file: what its Python says of it at least. A 0 where constructors were
-  /// read and have none; empty where none was read.
+  bool has_export_masks = false;      ///< Has masks that code creates only for export or tracing.
+  /// Lower bounds of the bytes of unregistered tensor attributes of modules (neither parameter nor
+  /// buffer, so not in files), from the constructors' Python. A single 0 if constructors were read
+  /// and have none; empty if none was read.
   std::vector<std::int64_t> unregistered_bytes;
 
   ValueId add_value(Value value) {
@@ -257,8 +257,8 @@ struct Graph {
   const Value& value(ValueId id) const { return values[static_cast<std::size_t>(id)]; }
 };
 
-/// Calls `visit(id)` for every value that an argument names. Where the argument is not const,
-/// `visit` may take a ValueId& and change it.
+/// Calls `visit(id)` for every value in an argument. For a mutable argument, `visit` may take a
+/// ValueId& and change it.
 template <class AnyArgument, class Visit>
 requires std::same_as<std::remove_const_t<AnyArgument>, Argument>
 void for_each_value(AnyArgument& argument, Visit&& visit) {
@@ -272,7 +272,7 @@ void for_each_value(AnyArgument& argument, Visit&& visit) {
   }
 }
 
-/// Calls `visit(id)` for every value that the arguments of a node name, in order.
+/// Calls `visit(id)` for every value in the arguments of a node, in order.
 template <class AnyNode, class Visit>
 requires std::same_as<std::remove_const_t<AnyNode>, Node>
 void for_each_value(AnyNode& node, Visit&& visit) {
@@ -281,7 +281,7 @@ void for_each_value(AnyNode& node, Visit&& visit) {
 
 namespace trace {
 
-/// Throws Error when a node uses a value that nothing defines before it, or two define one.
+/// Throws Error if a node uses an undefined value, or a value is defined twice.
 void verify(const Graph& graph);
 
 }  // namespace trace

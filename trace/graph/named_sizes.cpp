@@ -10,7 +10,7 @@
 namespace symprof::trace {
 namespace {
 
-/// 4 of "4*s65", 1 of what is no multiple of one symbol.
+/// 4 for "4*s65"; 1 if not a multiple of one symbol.
 std::int64_t factor_of(const std::string& expression) {
   if (symbols(expression).size() != 1) return 1;
   const auto at = [&](std::int64_t size) {
@@ -25,8 +25,8 @@ bool is_integer(const Value& input) {
   return input.spec && !is_floating_point(input.spec->dtype) && input.spec->dtype != DType::boolean;
 }
 
-/// The symbol that dimension `index` of all the inputs is that `counts` chooses; empty where they
-/// differ, or have none.
+/// The common symbol of dimension `index` over the inputs selected by `counts`; empty if they
+/// differ or have none.
 std::string common_symbol(const Graph& graph, std::size_t index, bool (*counts)(const Value&)) {
   std::string common;
   for (const ValueId id : graph.inputs) {

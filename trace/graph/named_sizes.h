@@ -1,4 +1,4 @@
-// The dimensions of a graph's inputs by the names that a user gives them.
+// Looks up dimensions of a graph's inputs by user-visible names.
 #pragma once
 
 #include <cstdint>
@@ -9,38 +9,38 @@
 
 namespace symprof::trace {
 
-/// Whether `name` means this dimension of `input`: its symbol, or "<input>.<index>".
+/// True if `name` refers to this dimension of `input`: its symbol, or "<input>.<index>".
 bool is_called(const Value& input, std::size_t dimension, const std::string& name);
 
-/// `name` where a dimension is called so. Else what "batch" and "seq" usually mean: the symbol that
-/// is the first dimension of all inputs, and the one that is the second of all integer inputs
-/// (torch.export calls `Dim("batch")` s77); other names stay as they are.
+/// `name` if a dimension has it. Else the usual meaning of "batch" (the symbol of the first
+/// dimension of all inputs) and "seq" (of the second of all integer inputs) (torch.export calls
+/// `Dim("batch")` s77); other names are returned unchanged.
 std::string resolved_name(const Graph& graph, const std::string& name);
 
-/// The symbol of the dimension that `name` means; other names are symbols themselves.
+/// The symbol of the dimension called `name`; other names are returned as symbols.
 std::string symbol_of(const Graph& graph, const std::string& name);
 
-/// The sizes of `symbol` that the file was exported for; any where it does not say.
+/// The range of `symbol` in the export; unlimited if not given.
 SymbolRange range_of(const Graph& graph, const std::string& symbol);
 
 /// A dimension of an input, in a graph whose inputs are bound.
 struct NamedDimension {
   std::int64_t size = 1;             ///< In the step.
-  std::int64_t factor = 1;           ///< The file says that sizes are multiples of it.
+  std::int64_t factor = 1;           ///< Sizes are multiples of it, according to the file.
   std::optional<std::int64_t> most;  ///< The largest size that the file allows.
 };
 
-/// The last dimension that `name` means; one of size 1 where none is called so.
+/// The last dimension called `name`; one of size 1 if none.
 NamedDimension dimension_called(const Graph& graph, const std::string& name);
 
-/// The dimension that sizes the batch: the first of the first input that has one of its own.
+/// The batch dimension: the first dimension of the first input with a symbolic one.
 struct BatchDimension {
   std::string symbol;
   std::int64_t size = 0;   ///< In the step.
   std::int64_t least = 1;  ///< The smallest size that the file was exported for.
 };
 
-/// The batch dimension of `graph`; empty where the file fixes its size.
+/// The batch dimension of `graph`; empty if its size is static.
 std::optional<BatchDimension> batch_dimension(const Graph& graph);
 
 }  // namespace symprof::trace

@@ -10,7 +10,7 @@ ValueSpecs specs_of(const Graph& graph, const Recording& recording) {
     std::vector<ValueId> made;
     for (const ValueId id : graph.nodes.at(static_cast<std::size_t>(record.graph_node)).outputs)
       if (id != no_value) made.push_back(id);
-    if (made.size() != record.outputs.size()) continue;  // Some are no tensors.
+    if (made.size() != record.outputs.size()) continue;  // Some are not tensors.
     for (std::size_t i = 0; i < made.size(); ++i)
       if (record.outputs[i].spec != none)
         specs[static_cast<std::size_t>(made[i])] =

@@ -1,4 +1,4 @@
-// What the values of a graph look like, known from a run of it.
+// Tensor specs of a graph's values, from a recorded run.
 //
 // Public header.
 #pragma once
@@ -11,10 +11,10 @@
 
 namespace symprof::trace {
 
-/// The geometry of each value of a graph, where it is a tensor and known.
+/// The spec of each value of a graph; empty if unknown or not a tensor.
 using ValueSpecs = std::vector<std::optional<TensorSpec>>;
 
-/// The specs that the file gives, and those of results in `recording`, which is a run of `graph`.
+/// Specs from the file, and those of results in `recording`, a run of `graph`.
 ValueSpecs specs_of(const Graph& graph, const Recording& recording);
 
 }  // namespace symprof::trace

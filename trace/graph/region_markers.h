@@ -1,5 +1,5 @@
 // `with torch.no_grad():` and `with torch.autocast(...):` inside a graph: the nodes of such a
-// region stand flat between two marker nodes.
+// region are between two marker nodes.
 #pragma once
 
 #include <optional>
@@ -20,8 +20,8 @@ inline bool is_region_marker(const Node& node) {
   return node.op == region_grad_mode || node.op == region_autocast || node.op == region_end;
 }
 
-/// Opens or closes the region that `marker` stands for in `regions` (meta/fake/regions.h). False
-/// for a node that is no marker.
+/// Opens or closes the region of `marker` in `regions` (meta/fake/regions.h). False if the node is
+/// not a marker.
 template <class Regions>
 bool obey_marker(const Node& marker, Regions& regions) {
   if (!is_region_marker(marker)) return false;

@@ -1,4 +1,4 @@
-// What the symbols in a graph's input sizes stand for.
+// Values of the symbols in a graph's input sizes.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ class SymbolTable {
   std::optional<std::int64_t> find(std::string_view symbol) const;
 
   /// Makes `expression` have the value `size`: binds its symbol, or solves for the one that has no
-  /// value yet. What cannot be solved stays open. Throws Error, with `where`, when the symbol has
-  /// another value already.
+  /// value yet. Unsolvable expressions stay open. Throws Error, with `where`, if the symbol already
+  /// has another value.
   void constrain(const std::string& expression, std::int64_t size, const ErrorPlace& where);
 
   /// The value of an expression, or of a name that looks like one ("batch-size").

@@ -15,7 +15,7 @@ class Verifier {
   void run() {
     for (std::size_t id = 0; id < graph_.values.size(); ++id)
       defined_[id] = graph_.values[id].kind != ValueKind::result;
-    // A branch's inputs and a tracer's placeholders may be results of nothing.
+    // A branch's inputs and a tracer's placeholders may be results without a producer.
     for (ValueId id : graph_.inputs) defined_[checked(id, "the inputs")] = true;
     for (const Node& node : graph_.nodes) check(node);
     for (ValueId id : graph_.outputs) use(id, "the outputs");

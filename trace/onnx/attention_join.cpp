@@ -30,7 +30,7 @@ class AttentionJoiner {
     }
   }
 
-  /// For each node whether it is to go if nothing reads it.
+  /// By node: true if it may be removed when unused.
   std::vector<bool> run() {
     std::vector<bool> candidates(graph_.nodes.size(), false);
     for (const auto& [call, group] : groups_)
@@ -62,8 +62,8 @@ class AttentionJoiner {
     return false;
   }
 
-  /// What a product scales and transposes: going back, the first value that no node of the call
-  /// made. The default scale empties `scale`.
+  /// The operand before scaling and transposition: the first value, going back, that was not
+  /// produced by the call. The default scale clears `scale`.
   std::optional<ValueId> source(ValueId id, const std::unordered_set<std::size_t>& group,
                                 std::optional<double>& scale) const {
     while (id != no_value) {
@@ -86,7 +86,7 @@ class AttentionJoiner {
     return std::nullopt;
   }
 
-  /// The rank of a value, where the node that made it has it in attributes or constants; else 0.
+  /// The rank of a value, if its producer has it in attributes or constants; else 0.
   std::size_t rank_of(ValueId id) const {
     const Node* node = producer(id);
     if (node == nullptr) return 0;
@@ -101,9 +101,10 @@ class AttentionJoiner {
     return spec ? static_cast<std::size_t>(spec->numel()) : 0;
   }
 
-  /// The key of `transposed`, which the scores multiply by. Where a reshape comes before the call
-  /// (of repeated heads, say), the exporter's optimizer merges it with the call's own: then only
-  /// what the call made has the key's shape, and the node that scales it turns it back instead.
+  /// The key of `transposed`, the right operand of the scores' product. If a reshape precedes the
+  /// call (e.g. of repeated heads), the exporter's optimizer merges it with the call's own: then
+  /// only a value of the call has the key's shape, and the node that scales it is changed to undo
+  /// the transposition.
   std::optional<ValueId> key_of(ValueId transposed, const std::unordered_set<std::size_t>& group,
                                 std::optional<double>& scale) {
     const auto key = source(transposed, group, scale);
@@ -119,7 +120,7 @@ class AttentionJoiner {
     return transposed;
   }
 
-  /// The chain from the result back to the scores: products, softmax and the mask that is added.
+  /// The chain from the result back to the scores: products, softmax and the added mask.
   struct Chain {
     ValueId value = no_value, mask = no_value;
     ValueId masked = no_value;  // The scores with the mask added.
@@ -129,10 +130,9 @@ class AttentionJoiner {
   std::optional<Chain> find_chain(const Node& last) const {
     Chain chain{.value = operand(last, 1)};
     const Node* node = producer(operand(last, 0));
-    // Without the training_mode that ONNX wants, a dropout does nothing; files keep it that were
-    // not optimized.
+    // Without training_mode a dropout is a no-op; unoptimized files keep it.
     if (node != nullptr && node->op == "onnx::Dropout") node = producer(operand(*node, 0));
-    // torchlib turns the NaN of rows that are masked as a whole into 0.
+    // torchlib replaces the NaN of fully masked rows by 0.
     if (node != nullptr && node->op == "onnx::Where") node = producer(operand(*node, 2));
     if (node == nullptr || node->op != "onnx::Softmax") return std::nullopt;
     node = producer(operand(*node, 0));
@@ -163,7 +163,7 @@ class AttentionJoiner {
         origin.constants_alone &= graph_.value(id).kind == ValueKind::constant;
         continue;
       }
-      // The sizes of the mask may come from the shape of queries and keys.
+      // The mask's sizes may depend on the shapes of queries and keys.
       if (node->op == "onnx::Shape") continue;
       origin.triangle |= node->op == "onnx::Trilu";
       for_each_value(*node, [&](ValueId input) { open.push_back(input); });
@@ -179,8 +179,8 @@ class AttentionJoiner {
     return kept && *kept == 0 && hidden && *hidden <= lowest_bfloat16 ? operand(*node, 0) : mask;
   }
 
-  /// A lower triangle of constants is what is_causal means. Any other mask of constants alone is
-  /// computed on the host, and goes to the device by the node that added it to the scores.
+  /// A constant lower triangle means is_causal. Any other constant mask is computed on the host,
+  /// and moved to the device by the node that added it to the scores.
   Argument mask_argument(const Chain& chain) {
     const Origin origin = origin_of(chain.mask);
     if (origin.constants_alone && origin.triangle) return {"is_causal", true};
@@ -220,9 +220,9 @@ class AttentionJoiner {
   }
 
   Graph& graph_;
-  const Uses uses_;  // Before the joins: they change what nodes read, not who makes what.
+  const Uses uses_;  // From before the joins, which change consumers but not producers.
   std::map<std::string, std::vector<std::size_t>> groups_;
-  std::set<std::string> causal_;  ///< Calls that say so.
+  std::set<std::string> causal_;  ///< Calls with is_causal.
 };
 
 /// scaled_dot_product_attention(query, key, value, attn_mask, dropout_p, …).
@@ -233,7 +233,7 @@ double dropout_of(const ExportedCall& call) {
   return probability;
 }
 
-/// Puts dropouts into attention, and notes the modules where there is none to put them into.
+/// Restores dropouts of attention, and notes the modules without an attention node.
 void put_dropout_back(Graph& graph, const std::vector<std::string>& calls,
                       const ExportedCalls& exported) {
   std::set<std::string> done;

@@ -1,4 +1,4 @@
-// Attention that the exporter took apart.
+// Attention that the exporter decomposed.
 #pragma once
 
 #include <string>
@@ -10,11 +10,11 @@
 namespace symprof::trace {
 
 /// Before opset 23 the dynamo exporter writes scaled_dot_product_attention as two products, a
-/// softmax and what belongs to the mask. Where the nodes of one such call (by `calls`, as in
-/// composites.h) have that form, the last becomes aten::scaled_dot_product_attention, so that the
-/// attention kernel is chosen as in PyTorch; nodes that nothing reads any more go. The exporter
-/// leaves the dropout inside of attention out: where `exported` has the call, its dropout is put
-/// back, and noted in graph.export_record where there is no attention to put it into.
+/// softmax and mask operations. Where the nodes of one such call (by `calls`, as in composites.h)
+/// have that form, the last becomes aten::scaled_dot_product_attention, so that the attention
+/// kernel is chosen as in PyTorch; unused nodes are removed. The exporter drops attention's
+/// dropout: if `exported` has the call, the dropout is restored, or noted in graph.export_record if
+/// there is no attention node.
 void join_attention(Graph& graph, std::vector<std::string>& calls,
                     const ExportedCalls& exported = {});
 

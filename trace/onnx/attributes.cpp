@@ -86,7 +86,7 @@ std::shared_ptr<const ConstantTensor> constant_attribute(const AttributeProto& a
 Value input_value(const onnx::ValueInfoProto& input, const std::string& path) {
   Value value{.name = input.name(), .kind = ValueKind::input};
   if (!input.has_type()) return value;
-  // Nothing is known of a sequence or an optional before it is given.
+  // A sequence or optional has no known spec before it is given.
   if (input.type().has_sequence_type() || input.type().has_optional_type()) return value;
   if (!input.type().has_tensor_type())
     throw Error(path, fmt::format("input '{}' is not a tensor", input.name()),

@@ -15,7 +15,7 @@ class ValueInfoProto;
 namespace symprof::trace {
 
 /// Numbers, texts, their lists and tensors. Empty for the types that a Graph does not hold: lists
-/// of tensors or graphs, sparse tensors, types. Subgraphs are the builder's business.
+/// of tensors or graphs, sparse tensors, types. The builder handles subgraphs.
 std::optional<ArgumentValue> attribute_value(const onnx::AttributeProto& attribute,
                                              const std::string& where);
 
@@ -26,7 +26,7 @@ std::shared_ptr<const ConstantTensor> constant_attribute(const onnx::AttributePr
                                                          const std::string& where);
 
 /// A graph input. A dimension without a size keeps its symbol, or gets "<input>_dim<i>"; an input
-/// without a shape has neither spec nor dimensions. Throws Error for what is not a tensor.
+/// without a shape has neither spec nor dimensions. Throws Error if it is not a tensor.
 Value input_value(const onnx::ValueInfoProto& input, const std::string& path);
 
 }  // namespace symprof::trace

@@ -9,7 +9,7 @@ namespace {
 
 /// Some 600 000 nodes with short names.
 constexpr std::size_t most_bytes = std::size_t{1} << 28;
-/// A node or value without its texts, roughly.
+/// Approximate size of a node or value without its strings.
 constexpr std::size_t bytes_each = 200, bytes_of_entry = 64;
 constexpr int deepest_call = 200;
 

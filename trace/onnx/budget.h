@@ -1,5 +1,5 @@
-// What a graph may take once its functions are inlined: functions that call one another double with
-// every level, and a file of a few hundred bytes would fill any memory.
+// Limits of a graph after inlining functions: nested calls grow exponentially, so a file of a few
+// hundred bytes could exhaust memory.
 #pragma once
 
 #include <cstddef>

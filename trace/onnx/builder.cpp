@@ -26,8 +26,8 @@ std::string operator_name(const onnx::NodeProto& node) {
   return (is_default ? "onnx" : node.domain()) + "::" + node.op_type();
 }
 
-/// The TorchScript-based exporter lists a dropout's mask also where nothing reads it; PyTorch makes
-/// none in evaluation.
+/// The TorchScript-based exporter lists a dropout's mask even if unused; PyTorch creates none in
+/// evaluation.
 void drop_unread_masks(Graph& graph) {
   const Uses uses(graph);
   for (Node& node : graph.nodes)
@@ -79,7 +79,7 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
   if (reading_ == Reading::as_exported) put_back();
 }
 
-/// What the exporter changed and its metadata still tells.
+/// Undoes exporter changes that its metadata reveals.
 void GraphBuilder::put_back() {
   const std::vector<ValueId> read = read_initializers(graph_, initializers_);
   find_export_mode(graph_, exported_calls_);

@@ -1,5 +1,5 @@
-// Turns the nodes of an ONNX graph into a Graph: names to values, local functions inlined,
-// subgraphs to graphs of their own.
+// Converts an ONNX graph to a Graph: names become values, local functions are inlined, subgraphs
+// become nested graphs.
 #pragma once
 
 #include <map>
@@ -32,8 +32,7 @@ namespace symprof::trace {
 using FunctionLibrary =
     std::map<std::tuple<std::string, std::string, std::string>, const onnx::FunctionProto*>;
 
-/// The local functions of a model, which has to outlive them. Throws Error when one is defined
-/// twice.
+/// The local functions of a model, which must outlive them. Throws Error when one is defined twice.
 FunctionLibrary function_library(const onnx::ModelProto& model, const std::string& path);
 
 /// The attributes of the call that is being inlined, for attributes that refer to them.
@@ -49,7 +48,7 @@ class GraphBuilder {
   void build(const onnx::GraphProto& source, const std::vector<std::string>& captured);
 
  private:
-  /// The names that one graph or function body sees.
+  /// The names in scope of one graph or function body.
   struct Frame {
     std::unordered_map<std::string, ValueId> values;
     const CallAttributes* attributes = nullptr;  ///< Null outside functions.
@@ -85,7 +84,7 @@ class GraphBuilder {
   std::vector<std::string> call_names_;  ///< By node: the exporter's call; empty if unknown.
   ExportedCalls exported_calls_;
   std::unordered_set<std::string> node_names_;
-  /// By name: the number behind its last repetition.
+  /// By name: the number of its last repetition.
   std::unordered_map<std::string, int> last_suffixes_;
   std::shared_ptr<GraphBudget> budget_ = std::make_shared<GraphBudget>();
   std::vector<const onnx::FunctionProto*>

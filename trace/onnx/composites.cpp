@@ -28,7 +28,7 @@ const Composite* find_composite(const Node& node, std::string_view call) {
   return nullptr;
 }
 
-/// True when `node` reads `made` and else nothing but `input`.
+/// True if `node` reads only `made` and `input`.
 bool combines(const Node& node, ValueId made, ValueId input) {
   int reads_made = 0;
   for (const Argument& argument : node.arguments) {
@@ -52,7 +52,7 @@ void join_composites(Graph& graph, const std::vector<std::string>& calls) {
     const auto* input = std::get_if<ValueRef>(&graph.nodes[i].arguments.front().value);
     const ValueId made = graph.nodes[i].outputs.front();
     if (input == nullptr || uses.readers(made).size() != 1 || uses.is_output(made)) continue;
-    // The other half follows at once, or after a few nodes that the file's order puts between.
+    // The second node follows directly, or after a few others in the file's order.
     const std::size_t reader = uses.readers(made).front();
     Node& second = graph.nodes[reader];
     if (reader >= i + most_nodes_apart || second.op != composite->second ||

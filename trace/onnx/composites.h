@@ -8,10 +8,10 @@
 
 namespace symprof::trace {
 
-/// Puts one node back where the dynamo exporter wrote two for one call: x · Sigmoid(x) for
-/// aten::silu, Reciprocal(Sqrt(x)) for aten::rsqrt. So autograd saves what PyTorch saves. `calls`
-/// has the name of the exported call of each node ("silu_3", empty when unknown): only nodes of one
-/// call are joined, never the same formula written by hand.
+/// Restores one node for two that the dynamo exporter wrote for one call: x · Sigmoid(x) for
+/// aten::silu, Reciprocal(Sqrt(x)) for aten::rsqrt. Then autograd saves the same tensors as
+/// PyTorch. `calls`: the exported call of each node ("silu_3", empty if unknown): only nodes of one
+/// call are joined, never the same formula in user code.
 void join_composites(Graph& graph, const std::vector<std::string>& calls);
 
 }  // namespace symprof::trace

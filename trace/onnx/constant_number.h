@@ -1,4 +1,4 @@
-// Numbers that a graph makes of constants.
+// Numbers computed from constants.
 #pragma once
 
 #include <optional>
@@ -7,8 +7,8 @@
 
 namespace symprof::trace {
 
-/// The number of a value of one element that is a constant, or that casts, square roots, products
-/// and quotients make of constants; empty for any other. `uses` is the graph's.
+/// The number of a one-element value that is a constant, or computed from constants by casts,
+/// square roots, products and quotients; empty for others. `uses` is the graph's.
 std::optional<double> constant_number(const Graph& graph, const Uses& uses, ValueId id);
 
 }  // namespace symprof::trace

@@ -20,14 +20,14 @@ bool is_defined_by_graph(const onnx::NodeProto& node) {
   return names.contains(domain_key(node.domain()) + "::" + node.op_type());
 }
 
-/// What ONNX infers of the values of the main graph: a definition may depend on dtypes and ranks.
+/// Types that ONNX infers for the main graph: a definition may depend on dtypes and ranks.
 using Types = std::unordered_map<std::string, onnx::TypeProto>;
 
 Types infer_types(onnx::ModelProto& model) {
   try {
     onnx::shape_inference::InferShapes(model);
   } catch (const std::exception&) {
-    // What is not known is missing where a definition asks for it.
+    // Unknown types are missing when a definition needs them.
   }
   Types types;
   const onnx::GraphProto& graph = model.graph();
@@ -48,15 +48,15 @@ int opset_of(const onnx::ModelProto& model, const std::string& domain) {
   return 0;
 }
 
-/// Attributes that the node leaves out have the values of the schema.
+/// Omitted attributes get the schema's defaults.
 void add_defaults(const onnx::OpSchema& schema, onnx::FunctionProto& function) {
   for (const auto& [name, attribute] : schema.attributes())
     if (attribute.default_value.type() != onnx::AttributeProto::UNDEFINED)
       *function.add_attribute_proto() = attribute.default_value;
 }
 
-/// What ONNX writes out for `node`, which may depend on the inputs and attributes that it has;
-/// empty when it cannot. May throw what ONNX throws at a node that breaks its rules.
+/// ONNX's function body for `node`, which may depend on its inputs and attributes; empty if not
+/// available. May throw ONNX's errors for an invalid node.
 std::optional<onnx::FunctionProto> written_out(const onnx::OpSchema& schema,
                                                const onnx::NodeProto& node, const Types& types,
                                                int opset) {
@@ -108,7 +108,7 @@ std::optional<onnx::ModelProto> with_definitions(const onnx::ModelProto& model,
   for (onnx::NodeProto& node : *expanded.mutable_graph()->mutable_node()) {
     if (!is_defined_by_graph(node)) continue;
     onnx::FunctionProto function = definition_of(node, expanded, types, path);
-    // Each node has its own, for it may differ by what the node leaves out.
+    // Each node has its own, because it depends on omitted inputs.
     const std::string overload = fmt::format("definition_{}", count++);
     function.set_domain(node.domain());
     function.set_name(node.op_type());

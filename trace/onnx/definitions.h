@@ -1,4 +1,4 @@
-// Operators that ONNX defines by a graph of others.
+// Operators that ONNX defines as functions of other operators.
 #pragma once
 
 #include <optional>
@@ -16,7 +16,7 @@ inline std::string domain_key(const std::string& domain) {
 }
 
 /// `model` with the definitions of its operators that are read as such (LinearAttention, SwiGLU …)
-/// as local functions; empty when it has none. Throws Error when ONNX cannot write one out.
+/// as local functions; empty when it has none. Throws Error if ONNX cannot expand one.
 std::optional<onnx::ModelProto> with_definitions(const onnx::ModelProto& model,
                                                  const std::string& path);
 

@@ -12,7 +12,7 @@
 namespace symprof::trace {
 namespace {
 
-/// Calls that say in an argument whether they train: torch/_decomp and nn.functional.
+/// Calls with a training argument: torch/_decomp and nn.functional.
 struct ModeRow {
   std::string_view call;
   std::size_t position;
@@ -38,7 +38,7 @@ ExportMode mode_of(const std::string& name, const ExportedCall& call) {
   return ExportMode::unknown;
 }
 
-/// A table of less than this share of the parameters changes no figure that matters.
+/// Smaller tables, relative to the parameters, are negligible.
 constexpr std::int64_t smallest_share = 100;
 
 std::string size_text(std::int64_t bytes) {
@@ -90,7 +90,7 @@ void note_merged(Graph& graph, const Signature& signature, const std::vector<Val
                   names.size(), names.size() == 1 ? "" : "s", numbers, list_names(names)));
 }
 
-/// Weights under names of the exporter's that no call's metadata explains.
+/// Weights with exporter-made names that no call's metadata explains.
 std::size_t unexplained_weights(const Graph& graph, const Signature& signature,
                                 const std::vector<ValueId>& initializers) {
   return static_cast<std::size_t>(std::ranges::count_if(initializers, [&](ValueId id) {
@@ -106,7 +106,7 @@ void find_export_mode(Graph& graph, const ExportedCalls& exported) {
   for (const auto& [name, call] : exported) {
     record.names_calls = true;
     record.tells_arguments |= !call.target.empty();
-    // A module that is frozen in evaluation mode may stand in a model that trains.
+    // A module frozen in evaluation mode may be in a model that trains.
     const ExportMode mode = mode_of(name, call);
     if (mode == ExportMode::training || record.mode == ExportMode::unknown) record.mode = mode;
   }
@@ -118,7 +118,7 @@ void note_parameters(Graph& graph, const Signature& signature,
   note_merged(graph, signature, initializers, named);
   const bool explains = graph.export_record.tells_arguments;
   const std::size_t folded = unexplained_weights(graph, signature, initializers);
-  // Of weights that are tied, the signature has more names than calls take.
+  // For tied weights, the signature has more names than the calls use.
   const bool folds_several = folded > 0 && missing.size() > folded;
   if (const auto& lost = named.lost.empty() && folds_several ? missing : named.lost;
       explains && !lost.empty())

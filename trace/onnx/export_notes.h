@@ -1,4 +1,4 @@
-// What the reader says of an export: its mode, and which weights it made of the file's tensors.
+// Notes on an export: its mode, and how the file's tensors map to weights.
 #pragma once
 
 #include <string>
@@ -10,13 +10,11 @@
 
 namespace symprof::trace {
 
-/// Finds in which mode the calls were exported, and how much the metadata has of them, for
-/// graph.export_record.
+/// Finds the calls' export mode, and the extent of the metadata, for graph.export_record.
 void find_export_mode(Graph& graph, const ExportedCalls& exported);
 
-/// Adds a warning for each of: parameters that were merged; parameters of the signature that are
-/// `missing` in the file; tables without a name that are large and not trained. The kinds of
-/// `initializers` are known.
+/// Adds warnings for merged parameters, for parameters of the signature `missing` in the file, and
+/// for large unnamed tables that are not trained. The kinds of `initializers` must be set.
 void note_parameters(Graph& graph, const Signature& signature,
                      const std::vector<ValueId>& initializers, const NamedParameters& named,
                      const std::vector<std::string>& missing);

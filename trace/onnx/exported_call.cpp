@@ -15,12 +15,12 @@ constexpr std::string_view call_key = "pkg.torch.onnx.fx_node";
 constexpr std::string_view rules_key = "pkg.onnxscript.rewriter.rule_name";
 constexpr std::string_view folding_rule = "FuseBatchNormInto";
 
-/// What the decompositions of torch.onnx make of nn.BatchNorm, in training and in evaluation.
+/// Decompositions of nn.BatchNorm in torch.onnx, in training and in evaluation.
 constexpr std::array<std::string_view, 4> batch_norms = {"_native_batch_norm_legit_functional",
                                                          "_native_batch_norm_legit_no_training",
                                                          "batch_norm", "native_batch_norm"};
 
-/// The items between an opening bracket, which `text` begins behind, and the one that closes it.
+/// The items up to the closing bracket; `text` begins after the opening one.
 std::vector<std::string_view> bracketed_items(std::string_view text) {
   std::vector<std::string_view> items;
   std::size_t begin = 0;

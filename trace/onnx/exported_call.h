@@ -1,4 +1,4 @@
-// The calls of torch.export's graph that nodes were made of.
+// The torch.export calls that nodes were generated from.
 #pragma once
 
 #include <cstddef>
@@ -27,17 +27,17 @@ struct ExportedCall {
 /// By the name of the call: "linear_3".
 using ExportedCalls = std::unordered_map<std::string, ExportedCall>;
 
-/// Reads what torch.fx's Node.format_node() writes; what it cannot read is left out.
+/// Parses the text of torch.fx's Node.format_node(); unreadable parts are omitted.
 ExportedCall parse_exported_call(std::string_view text);
 
-/// Notes the call `name` that `node` belongs to, if its metadata has it.
+/// Records the call `name` of `node`, if its metadata has it.
 void note_exported_call(const onnx::NodeProto& node, const std::string& name, ExportedCalls& calls);
 
 /// The argument at `position`, or that of the keyword; empty when there is neither.
 std::string_view call_argument(const ExportedCall& call, std::size_t position,
                                std::string_view keyword);
 
-/// The results and placeholders in the arguments, without "%", in order, each as often as named.
+/// The results and placeholders in the arguments, without "%", in order, with repetitions.
 std::vector<std::string> mentioned_names(const ExportedCall& call);
 
 /// True for "silu" and "silu_12" with the name "silu": torch.fx counts calls of one operator.

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What external_data says (onnx.proto, TensorProto).
+/// The external_data fields (onnx.proto, TensorProto).
 struct Place {
   std::string location;
   std::uint64_t offset = 0;
@@ -42,7 +42,7 @@ Place place_of(const onnx::TensorProto& tensor, const std::string& path) {
   return place;
 }
 
-/// A model from elsewhere reads no file outside its folder.
+/// Security: a model must not read files outside its folder.
 void check_is_inside(const Place& place, const onnx::TensorProto& tensor, const std::string& path) {
   const fs::path location = place.location;
   if (location.is_absolute() || std::find(location.begin(), location.end(), "..") != location.end())

@@ -1,4 +1,4 @@
-// Tensors whose data lies in a file beside the model.
+// Tensors with external data in a file beside the model.
 #pragma once
 
 #include <memory>
@@ -12,9 +12,9 @@ class TensorProto;
 
 namespace symprof::trace {
 
-/// `tensor` with its data, out of the file that it names in the folder of the model at `path`;
-/// without where that file is not there. Throws Error for a location outside that folder, a length
-/// that is not the tensor's, and a file that ends before the data.
+/// `tensor` with its data from the external file in the folder of the model at `path`; without data
+/// if the file is missing. Throws Error for a location outside that folder, a wrong length, and a
+/// truncated file.
 std::shared_ptr<const ConstantTensor> external_tensor(const ::onnx::TensorProto& tensor,
                                                       const std::string& path);
 

@@ -65,8 +65,8 @@ class NormReader {
            !norm.running_mean.empty();
   }
 
-  /// The folded weight keeps its name, and the module beside it says whether the layer has a bias.
-  /// A name that several nodes read is that of another, equal weight.
+  /// The folded weight keeps its name, and its module shows if the layer has a bias. A name used by
+  /// several nodes belongs to another, equal weight.
   bool read_product(const Node& node, FoldedNorm& norm) const {
     const ValueId weight = operand(node, 1);
     const std::string& name = graph_.value(weight).name;

@@ -16,11 +16,11 @@ namespace symprof::trace {
 /// (onnxscript/rewriter/rules/common/_fuse_batchnorm.py).
 bool is_folded_norm(const Node& node, const std::string& call);
 
-/// The channels of what a convolution or Gemm makes, from its weight; empty for other nodes.
+/// Output channels of a convolution or Gemm, from its weight; empty for other nodes.
 std::optional<std::int64_t> product_channels(const Graph& graph, const Node& node);
 
-/// Notes the folded norms in graph.export_record; those whose parameters the metadata does not tell
-/// are noted by their module alone.
+/// Notes the folded norms in graph.export_record; only the module if the metadata lacks the
+/// parameters.
 void find_folded_norms(Graph& graph, const std::vector<std::string>& calls,
                        const ExportedCalls& exported, const Signature& signature);
 

@@ -16,8 +16,7 @@
 namespace symprof::trace {
 namespace {
 
-/// What the operators that read a value make of it.
-/// `matrix` is a table or a matrix, `product` also a stack of matrices.
+/// How operators use a value. `matrix`: a table or a matrix; `product`: also a stack of matrices.
 enum class Use : std::uint8_t { other, number, matrix, product, weight, buffer };
 
 /// Inputs `first` … `last` of an operator are used in this way.
@@ -67,7 +66,7 @@ constexpr std::array use_rows = {
     UseRow{"com.microsoft::SkipSimplifiedLayerNormalization", 2, 3, Use::weight},
 };
 
-/// Operators whose output is their first input, arranged otherwise.
+/// Operators that only rearrange their first input.
 constexpr std::array<std::string_view, 7> rearranging = {
     "onnx::Transpose", "onnx::Reshape",   "onnx::Identity", "onnx::Cast",
     "onnx::Squeeze",   "onnx::Unsqueeze", "aten::t"};
@@ -147,7 +146,7 @@ bool is_small(const TensorSpec& spec) {
          (is_floating_point(spec.dtype) ? largest_real_constant : largest_integer_constant);
 }
 
-/// A product with a row or a column in each of a stack is arithmetic (frequencies × positions).
+/// A batched product with a row or a column is arithmetic (frequencies × positions), not a weight.
 bool is_weight(Use use, const TensorSpec& spec) {
   const std::size_t rank = spec.sizes.size();
   if (use == Use::weight || rank < 2) return use == Use::weight;
@@ -155,8 +154,8 @@ bool is_weight(Use use, const TensorSpec& spec) {
   return use == Use::product && spec.sizes[rank - 1] > 1 && spec.sizes[rank - 2] > 1;
 }
 
-/// Values that do nothing but select rows of a matrix of the file (positions, types of tokens), by
-/// ValueId: in PyTorch they are on the device with the table, for `embedding` takes no others.
+/// By ValueId: values used only to select rows of a matrix in the file (positions, token types). In
+/// PyTorch they are on the device with the table, as `embedding` requires.
 std::vector<bool> find_row_numbers(const Graph& graph) {
   std::vector<bool> selects(graph.values.size(), false), does_more(graph.values.size(), false);
   const auto is_table = [&](ValueId id) {

@@ -18,7 +18,7 @@ constexpr std::int64_t largest_integer_constant = 4096;
 /// … and a floating-point one (scales, bounds, sizes of a resize).
 constexpr std::int64_t largest_real_constant = 16;
 
-/// What the dynamo exporter's signature says of names; empty when the file has none.
+/// The dynamo exporter's signature by name; empty if the file has none.
 struct Signature {
   std::unordered_map<std::string, ValueKind> kinds;      ///< By path: "conv.weight".
   std::unordered_map<std::string, std::string> targets;  ///< Paths by placeholder: "p_conv_weight".
@@ -32,14 +32,14 @@ Signature find_signature(const onnx::ModelProto& model);
 std::vector<ValueId> read_initializers(const Graph& graph,
                                        const std::vector<ValueId>& initializers);
 
-/// Takes initializers that were `read`, and are not any more, out of the graph and `initializers`:
-/// masks, scales and second copies of weights that are arguments of a call again.
+/// Removes initializers that were `read` but are now unused from the graph and `initializers`:
+/// masks, scales and second copies of weights replaced by restored call arguments.
 void drop_unread(Graph& graph, const std::vector<ValueId>& read,
                  std::vector<ValueId>& initializers);
 
-/// Sets the kind of the values `initializers` of `graph`, whose nodes are complete, and drops the
-/// data of those that no shape arithmetic needs. `names_all`: each parameter of the signature has
-/// an initializer of its name, so that no other is one.
+/// Sets the kinds of `initializers` of `graph` (nodes must be complete), and drops data not needed
+/// for shape arithmetic. `names_all`: each parameter of the signature has an initializer with its
+/// name, so no other initializer is a parameter.
 void classify_initializers(Graph& graph, const std::vector<ValueId>& initializers,
                            const Signature& signature, bool names_all);
 

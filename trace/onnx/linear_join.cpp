@@ -16,7 +16,7 @@ class LinearJoiner {
   LinearJoiner(Graph& graph, const std::vector<std::string>& calls, const NamedParameters& named)
       : graph_(graph), calls_(calls), named_(named), uses_(graph) {}
 
-  /// For each node whether it is to go if nothing reads it.
+  /// By node: true if it may be removed when unused.
   std::vector<bool> run() {
     std::vector<Layer> layers;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -47,8 +47,8 @@ class LinearJoiner {
     return spec && spec->sizes.size() == rank ? &*spec : nullptr;
   }
 
-  /// What a Transpose of the same module turns into a product's second factor; no_value where none
-  /// does.
+  /// The input of a same-module Transpose that produces a product's second factor; no_value if
+  /// none.
   ValueId turned_by_node(const Node& product) const {
     const auto maker = uses_.maker(operand(product, 1));
     if (!maker) return no_value;
@@ -93,7 +93,7 @@ class LinearJoiner {
     return Sum{reader, bias};
   }
 
-  /// A product's weight as [out, in]: another initializer, or its own once that is turned.
+  /// A product's weight as [out, in]: another initializer, or its own transposed.
   std::optional<ValueId> own_layout(std::size_t product) const {
     if (const ValueId own = turned_by_node(graph_.nodes[product]); own != no_value) return own;
     const ValueId weight = operand(graph_.nodes[product], 1);
@@ -111,7 +111,7 @@ class LinearJoiner {
     return weight;
   }
 
-  /// Where nodes of other kinds read the weight too, a view of it is turned.
+  /// If other nodes also read the weight, a view of it is transposed.
   void join(const Layer& layer) {
     if (!layer.sum && !layer.weight) return;
     Node& product = graph_.nodes[layer.product];

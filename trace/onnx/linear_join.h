@@ -12,8 +12,8 @@ namespace symprof::trace {
 /// Exporters write nn.Linear as MatMul with a transposed weight, and Add for the bias. Where the
 /// nodes are of one exported call, or, without metadata, of one module with a weight that the
 /// exporter named, they become one aten::linear: autocast then casts the bias too. A transposed
-/// weight that only such nodes read gets its own layout back; one that stands in the file in its
-/// own layout as well (`named.copies`) leaves it to that.
+/// weight used only by such nodes gets its original layout back; if the file also has the original
+/// (`named.copies`), that one is used.
 void join_linear(Graph& graph, std::vector<std::string>& calls, const NamedParameters& named);
 
 }  // namespace symprof::trace

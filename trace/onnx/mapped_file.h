@@ -1,4 +1,4 @@
-// A file mapped for reading: pages that nothing looks at are never read.
+// A file mapped for reading: untouched pages are never read.
 #pragma once
 
 #include <string>

@@ -55,7 +55,7 @@ class GroupNormJoiner {
   GroupNormJoiner(Graph& graph, const Calls& calls, const ExportedCalls& exported)
       : graph_(graph), calls_(calls), exported_(exported), uses_(graph) {}
 
-  /// For each node whether it is to go if nothing reads it.
+  /// By node: true if it may be removed when unused.
   std::vector<bool> run() {
     std::unordered_map<std::string, std::size_t> last;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
@@ -81,8 +81,8 @@ class GroupNormJoiner {
     return &graph_.nodes[*index];
   }
 
-  /// The initializer [channels], or [channels, 1, …] that only group norms read, behind a value;
-  /// no_value where there is none.
+  /// The initializer [channels], or [channels, 1, …] used only by group norms, from which a value
+  /// is derived; no_value if none.
   ValueId affine(ValueId id, const std::string& call) const {
     for (const std::string_view op : {"onnx::CastLike", "onnx::Unsqueeze"})
       if (const Node* node = maker(id, op, call)) id = operand(*node, 0);

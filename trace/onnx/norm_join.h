@@ -11,8 +11,8 @@ namespace symprof::trace {
 
 /// ONNX has no batch norm without running statistics, so the dynamo exporter computes the input's
 /// mean and variance before BatchNormalization. Where the nodes of one call (by `calls`, as in
-/// composites.h) do that, the last becomes aten::batch_norm, and nodes that nothing reads any more
-/// go. Autograd has no gradient of running statistics, so PyTorch refuses the nodes as they are.
+/// composites.h) do that, the last becomes aten::batch_norm, and unused nodes are removed. Autograd
+/// has no gradient of running statistics, so PyTorch would refuse the original nodes.
 void join_norms(Graph& graph, std::vector<std::string>& calls);
 
 /// The dynamo exporter writes group norm as InstanceNormalization of groups with ones and zeros,

@@ -103,7 +103,7 @@ std::vector<const onnx::NodeProto*> execution_order(
     const std::string& path) {
   const ProducersByName producers = find_producers(nodes, is_defined, path);
   const auto count = static_cast<std::size_t>(nodes.size());
-  std::vector<int> waiting(count, 0);  // Inputs that are not there yet.
+  std::vector<int> waiting(count, 0);  // Inputs not yet available.
   std::vector<std::vector<std::size_t>> readers(count);
   for (std::size_t i = 0; i < count; ++i) {
     const onnx::NodeProto& node = nodes[static_cast<int>(i)];

@@ -1,4 +1,4 @@
-// Execution order of nodes that a file may give in any order.
+// Execution order of nodes, which a file may list in any order.
 #pragma once
 
 #include <functional>
@@ -21,12 +21,12 @@ using NodeList = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
 /// Names that `graph` (a subgraph attribute) reads and does not define, each once, in order.
 std::vector<std::string> captured_names(const onnx::GraphProto& graph);
 
-/// What a node reads: its inputs and what its subgraphs capture; empty names left out.
+/// Names that a node reads: its inputs and its subgraphs' captures, without empty names.
 std::vector<std::string> names_read(const onnx::NodeProto& node);
 
-/// The nodes in an order in which every name is defined before it is read; the file's order where
-/// that does. `is_defined` tells the names that are there before the first node. Throws Error for a
-/// name that two nodes define or nothing defines, and for a cycle, whose nodes it lists.
+/// The nodes in topological order; the file's order if valid. `is_defined`: true for names defined
+/// before the first node. Throws Error for a name defined twice or not at all, and for a cycle,
+/// listing its nodes.
 std::vector<const onnx::NodeProto*> execution_order(
     const NodeList& nodes, const std::function<bool(const std::string&)>& is_defined,
     const std::string& path);

@@ -14,7 +14,7 @@
 namespace symprof::trace {
 namespace {
 
-/// Calls with a bias that the exporter's optimizer drops where it is zero
+/// Calls with a bias that the exporter's optimizer drops if zero
 /// (onnxscript/rewriter/rules/common/_remove_optional_bias.py).
 struct BiasRow {
   std::string_view call;
@@ -71,8 +71,8 @@ class ParameterNamer {
  private:
   bool has_own_name(ValueId id) const { return signature_.kinds.contains(graph_.value(id).name); }
 
-  /// Floating-point initializers, and others that have a name of the model. Numbers without one
-  /// are arguments of the call ("2" in pow).
+  /// Floating-point initializers, and others with a model name. Unnamed numbers are call arguments
+  /// ("2" in pow).
   std::vector<Read> reads_of(const std::vector<std::size_t>& group) const {
     std::vector<Read> reads;
     for (const std::size_t node : group) {
@@ -96,8 +96,8 @@ class ParameterNamer {
     return paths;
   }
 
-  /// What a call mentions and what its nodes read are in one order, once a bias that was dropped is
-  /// there again.
+  /// A call's arguments and its nodes' initializers have the same order, once a dropped bias is
+  /// restored.
   void match(const std::string& name, const std::vector<std::size_t>& group) {
     const ExportedCall& call = exported_.at(name);
     std::vector<std::string> mentions = mentions_of(call);

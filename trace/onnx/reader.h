@@ -1,20 +1,20 @@
 // The ONNX front end: a .onnx file in, a Graph out. Needs protobuf, no LibTorch.
 //
-// What becomes of an initializer:
-//   0. where the metadata says which parameter of the model it stands for, it has that name
+// Classification of an initializer:
+//   0. named by the metadata as a parameter of the model: it gets that name
 //      (parameter_names.h);
 //   1. running mean and variance of BatchNormalization: a buffer;
 //   2. named in the signature that the dynamo exporter leaves in the graph's metadata
 //      ("conv.bias: PARAMETER target='conv.bias'"): what the signature says;
-//   3. integers and booleans: a buffer when its name is a module path, or when they do nothing but
-//      select rows of a matrix of the file (positions); otherwise a constant; small ones keep their
-//      data, for shape arithmetic;
+//   3. integers and booleans: a buffer when its name is a module path, or when they only select
+//      rows of a matrix of the file (positions); otherwise a constant; small ones keep their data,
+//      for shape arithmetic;
 //   4. a scalar, an empty tensor, or what an operator reads as numbers (the scales of a resize):
 //      a constant;
 //   5. an operand that an operator takes as its weight (kernel, matrix, scale, table), also by
 //      Gather, Slice or Transpose: a parameter, though folding renamed it ("val_12",
 //      "onnx::MatMul_87"), but not where every parameter of the signature has its name;
-//   6. without a signature, every other name that no exporter made up: a parameter (one-element
+//   6. without a signature, every other name not made up by an exporter: a parameter (one-element
 //      tensors only under a module path, "head.bias");
 //   7. the rest is a constant: folded masks, tables and scales.
 // Weights' bytes are skipped, inline or not; external files are never opened.

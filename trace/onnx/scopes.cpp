@@ -5,10 +5,10 @@
 namespace symprof::trace {
 namespace {
 
-/// What the exporter writes for nodes that it made for no module: torch/fx/traceback.py.
+/// The exporter's module stack for nodes without a module: torch/fx/traceback.py.
 constexpr std::string_view no_module_stack = "_empty_nn_module_stack_from_metadata_hook";
 
-/// Paths grow with every level: modules below this one belong to it.
+/// Limit of nesting: deeper modules belong to this one.
 constexpr std::size_t deepest_scope = 256;
 
 }  // namespace
@@ -53,7 +53,7 @@ ScopeId ScopeTable::from_lists(const std::vector<std::string>& paths,
   return scope;
 }
 
-// A component that repeats the one before it and a dot names an element of that container:
+// A component that repeats the previous one plus a dot is an element of that container:
 // "/layer1/layer1.0/conv1/Conv" lies in layer1.0.conv1.
 ScopeId ScopeTable::from_name(std::string_view name, ScopeId parent) {
   ScopeId scope = parent;

@@ -1,4 +1,4 @@
-// Module scopes, from what the exporters leave in nodes.
+// Module scopes from exporters' node metadata.
 #pragma once
 
 #include <map>
@@ -19,7 +19,7 @@ namespace symprof::trace {
 /// Adds scopes to a graph, each once.
 class ScopeTable {
  public:
-  /// The metadata of the nodes given to it must outlive it.
+  /// The nodes' metadata must outlive it.
   explicit ScopeTable(Graph& graph) : graph_(graph), sources_(graph.source_lines) {}
 
   /// The scope of `path` below `parent`; an empty type is filled in when a later call knows it.

@@ -11,7 +11,7 @@
 namespace symprof::trace {
 namespace {
 
-/// More parts than a list of a model has: a larger index is left for the interpreter to report.
+/// Beyond plausible list lengths: a larger index is reported by the interpreter.
 constexpr std::int64_t most_parts = 4096;
 
 /// The constant index of a SequenceAt; empty when it is computed, or counts from the end.

@@ -25,7 +25,7 @@ enum class Message { model, function, graph, node, attribute, tensor };
 /// Three messages for each subgraph; protobuf gives up at 100.
 constexpr int deepest_subgraph = 99;
 
-/// What a model may have beside its weights. In memory it takes several times as much.
+/// Limits of a model without its weights. In memory it takes several times as much.
 constexpr std::uint64_t most_kept_bytes = std::uint64_t{1} << 28, most_nodes = 2'000'000;
 
 struct Damage {
@@ -62,7 +62,7 @@ class Skimmer {
         if (drops(message, tag >> 3, size)) continue;
         const auto inner = child(message, tag >> 3);
         if (inner == Message::node) count_node();
-        // What is small holds no large tensor.
+        // A small message has no large tensor.
         if (inner && size > std::min(largest_kept_, largest_kept_tensor_bytes)) {
           const std::string text = copy(*inner, payload_begin, at, depth + 1);
           append_varint(out, tag);

@@ -1,5 +1,5 @@
-// Reads the bytes of a model without its weights: large tensors are stepped over on the wire, so
-// that time and memory follow the graph and not the file.
+// Parses a model without its weights: large tensors are skipped on the wire, so time and memory
+// depend on the graph, not on the file size.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace symprof::trace {
 constexpr std::uint64_t largest_kept_tensor_bytes = 32 * 1024;
 
 /// Parses `bytes` into `model`; tensors of more than `largest_kept` bytes come without data. Throws
-/// Error when this is not ONNX or ends too soon; `path` is for the message.
+/// Error if it is not ONNX or truncated; `path` is for the message.
 void parse_model(std::string_view bytes, const std::string& path, onnx::ModelProto& model,
                  std::uint64_t largest_kept = largest_kept_tensor_bytes);
 

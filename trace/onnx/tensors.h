@@ -25,8 +25,8 @@ std::int32_t onnx_element_type(DType dtype);
 /// more bytes than 64 bits count; `where` is for the message.
 TensorSpec tensor_spec(const ::onnx::TensorProto& tensor, const std::string& where);
 
-/// `tensor` with its data, which is empty when the file keeps it elsewhere or reading skipped it.
-/// Throws Error when there is data of the wrong length.
+/// `tensor` with its data, empty if external or skipped. Throws Error if the data has the wrong
+/// length.
 std::shared_ptr<const ConstantTensor> constant_tensor(const ::onnx::TensorProto& tensor,
                                                       const std::string& where);
 
