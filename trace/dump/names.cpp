@@ -11,7 +11,7 @@
 namespace symprof::trace::dump {
 namespace {
 
-constexpr std::size_t most_parts = 100;       // Of a value that a program can have made.
+constexpr std::size_t most_parts = 100;       // Limit for plausible values.
 constexpr std::size_t most_left_out = 65536;  // Positions without a name, None, in one file.
 
 std::optional<std::int64_t> whole(std::string_view text) {
@@ -121,7 +121,7 @@ class Unflattener {
       is_complete = part.is_last;
       begin = next;
     }
-    // The last item was None, and the Python tool leaves that out.
+    // The last item was None, which the Python tool omits.
     if (!is_complete && value.keys.empty()) value.items.emplace_back();
     return value;
   }

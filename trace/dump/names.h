@@ -1,4 +1,4 @@
-// Names of values in a dump, made and taken apart.
+// Builds and parses names of values in a dump.
 #pragma once
 
 #include <string>
@@ -11,13 +11,13 @@
 namespace symprof::trace::dump {
 
 constexpr std::string_view separator = "___";
-/// Before the key of an entry that was left out, in the metadata of a file.
+/// Metadata prefix of the key of an omitted entry.
 constexpr std::string_view left_out_key = "symprof.left_out ";
 
-/// `key` as it can stand in a name: what would end a part there is gone.
+/// `key` made safe for a name: without character sequences that end a part.
 std::string safe_key(std::string key);
 
-/// "((model.decoder,0,I))"; the safe name of an entry beside calls.
+/// "((model.decoder,0,I))"; the safe name of an entry that is not a call.
 std::string key_of(const Entry& entry);
 /// Name, iteration and side of such a key; a key of another form is the name.
 Entry entry_of_key(std::string_view key);
@@ -28,8 +28,8 @@ std::vector<std::string_view> parts_of(std::string_view name);
 /// One name with the leaf that it stands for.
 using NamedLeaf = std::pair<std::string, Value>;
 
-/// The value whose leaves have these names, in their order. A position that no name has is None, as
-/// the Python tool leaves None out. Throws Error, which names `path`, for names that no value has.
+/// The value whose leaves have these names, in their order. A position without a name is None,
+/// which the Python tool omits. Throws Error, which names `path`, for invalid names.
 Value unflatten(const std::vector<NamedLeaf>& leaves, const std::string& path);
 
 }  // namespace symprof::trace::dump

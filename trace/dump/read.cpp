@@ -79,7 +79,7 @@ class Reader {
     return stored(*found->second);
   }
 
-  /// Each initializer is read once, however many outputs are made of it.
+  /// Each initializer is read once, even with several outputs.
   const Value& stored(const TensorProto& tensor) {
     if (const auto known = stored_.find(&tensor); known != stored_.end()) return known->second;
     Value value;
@@ -115,7 +115,7 @@ class Reader {
     return value;
   }
 
-  /// What the Python tool writes with randomize=True: a tensor of which only the shape is known.
+  /// A tensor with only a known shape, written by the Python tool with randomize=True.
   Value random(const onnx::NodeProto& node) const {
     TensorProto tensor;
     tensor.set_name(node.output(0));

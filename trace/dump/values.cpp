@@ -66,7 +66,7 @@ std::string items_text(const Value& value) {
 
 std::int64_t bytes_of(const Value& value) {
   std::int64_t bytes = 0;
-  const auto add = [&](std::int64_t more) {  // A file may speak of more than there is.
+  const auto add = [&](std::int64_t more) {  // A file may declare more than it has.
     if (__builtin_add_overflow(bytes, more, &bytes))
       bytes = std::numeric_limits<std::int64_t>::max();
   };

@@ -46,7 +46,7 @@ Versions versions_of(DType dtype) {
   }
 }
 
-/// Whether torch takes the dtype from numpy, or onnx-diagnostic converts it.
+/// True if torch converts the dtype from numpy, or onnx-diagnostic does.
 bool is_torch_from_numpy(DType dtype) {
   return element_bits(dtype) >= 8 && !(is_floating_point(dtype) && element_bits(dtype) < 16);
 }

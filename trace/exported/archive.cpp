@@ -8,7 +8,7 @@
 namespace symprof::trace::exported {
 namespace {
 
-/// Advice for the archive at `where`, which begins with its path. TorchScript is the other kind.
+/// Advice for the archive at `where`, which begins with its path: .pt2 or TorchScript.
 std::string copy_again(std::string_view where) {
   const bool is_exported = where.find(".pt2") != std::string_view::npos;
   return fmt::format(
@@ -23,7 +23,7 @@ constexpr std::size_t padding = Record::padding;
 /// more is not worth an allocation.
 constexpr std::uint64_t deflate_limit = 1032;
 
-/// Some hundred thousand nodes with all that the exporter writes beside them.
+/// Enough for some hundred thousand nodes with their metadata.
 constexpr std::uint64_t most_record_bytes = std::uint64_t{1} << 28;
 
 zip* open(const std::string& path) {
@@ -44,13 +44,13 @@ std::string checksum_or_reason(zip_file_t* file) {
   return fmt::format("cannot be unpacked ({})", zip_error_strerror(error));
 }
 
-/// "vit/models/model.json" → "models/model.json": PyTorch puts every record into one folder.
+/// "vit/models/model.json" → "models/model.json": PyTorch stores all records in one folder.
 std::string without_root(std::string_view name) {
   const std::size_t slash = name.find('/');
   return std::string(slash == std::string_view::npos ? name : name.substr(slash + 1));
 }
 
-/// A few packed bytes may claim any number of unpacked ones.
+/// Guards against zip bombs: compressed bytes may claim any unpacked size.
 void check_packing(const std::string& where, const zip_stat_t& status) {
   if (status.size / deflate_limit > status.comp_size)
     throw Error(where, fmt::format("claims {} bytes from {}", status.size, status.comp_size),
@@ -121,7 +121,7 @@ Record Archive::read_at(std::size_t index) const {
   Record record{std::make_unique_for_overwrite<char[]>(status.size + padding), status.size};
   std::fill_n(record.bytes.get() + status.size, padding, '\0');
   const zip_int64_t got = zip_fread(file.get(), record.bytes.get(), status.size);
-  // libzip compares the checksum when it is asked for more than there is.
+  // libzip verifies the checksum on a read past the end.
   char beyond = 0;
   const bool complete = static_cast<zip_uint64_t>(got) == status.size;
   const zip_int64_t more = complete ? zip_fread(file.get(), &beyond, 1) : got;

@@ -1,4 +1,4 @@
-// The zip archive of a .pt2 file, read record by record: only what is asked for is read.
+// The zip archive of a .pt2 file, read by record, on demand.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct zip;
 
 namespace symprof::trace::exported {
 
-/// The bytes of one record, with room behind them that a vectorised parser may read.
+/// The bytes of one record, with padding for a vectorized parser.
 struct Record {
   static constexpr std::size_t padding = 64;
   std::unique_ptr<char[]> bytes;
@@ -23,24 +23,24 @@ struct Record {
 
 class Archive {
  public:
-  /// Throws Error when the file is missing, no zip archive or truncated.
+  /// Throws Error if the file is missing, not a zip archive or truncated.
   explicit Archive(std::string path);
 
   const std::string& path() const { return path_; }
   /// Record names without the archive's own folder, which PyTorch names after the file.
   const std::vector<std::string>& records() const { return records_; }
   bool contains(std::string_view name) const { return index_of(name).has_value(); }
-  /// Bytes once unpacked; empty when there is no such record.
+  /// Uncompressed bytes; empty if there is no such record.
   std::optional<std::int64_t> size_of(std::string_view name) const;
-  /// Throws Error when the record is missing, its bytes do not agree with their checksum, or it
-  /// unpacks to more than a graph takes (256 MiB): a few packed bytes may claim any number.
+  /// Throws Error if the record is missing, its checksum is wrong, or it unpacks to more than 256
+  /// MiB, the limit for a graph.
   Record read(std::string_view name) const;
 
   /// `size_of` and `read` by position in records(), for archives in which two records have one
   /// name.
   std::int64_t size_at(std::size_t index) const;
-  /// Bytes in the file, packed. Throws Error when the record unpacks to more than deflate can make
-  /// of them.
+  /// Compressed bytes in the file. Throws Error if the claimed unpacked size exceeds deflate's
+  /// maximal ratio.
   std::int64_t packed_size_at(std::size_t index) const;
   Record read_at(std::size_t index) const;
 

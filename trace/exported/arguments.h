@@ -9,9 +9,9 @@
 
 namespace symprof::trace::exported {
 
-/// What an argument may refer to.
+/// Resolves references in arguments.
 struct ArgumentContext {
-  /// The value of that name; throws Error when nothing before defines it.
+  /// The value of that name; throws Error if not defined before.
   std::function<ValueId(std::string_view, const Place&)> value;
   /// The graph of a branch or a loop body.
   std::function<std::shared_ptr<const Graph>(Json, const Place&)> graph;
@@ -28,7 +28,7 @@ struct OperatorName {
 /// "torch.ops.higher_order.cond"     → "higher_order::cond", ""
 /// "_operator.mul"                   → "builtin::mul": Python's operators on sizes,
 /// "math.trunc", "torch.sym_float"   → "builtin::trunc", "builtin::sym_float"
-/// anything else                     → "python::<target>", for which nothing has a rule.
+/// anything else                     → "python::<target>", without any rule.
 OperatorName operator_name(std::string_view target);
 
 }  // namespace symprof::trace::exported

@@ -11,14 +11,14 @@
 namespace symprof::trace::exported {
 namespace {
 
-/// PyTorch calls a symbol that is not a size of an input u0, u1, …
+/// True for unbacked symbols, which PyTorch names u0, u1, …
 bool depends_on_data(const Dimension& dimension) {
   const std::string& symbol = dimension.symbol;
   return symbol.size() > 1 && symbol[0] == 'u' &&
          symbol.find_first_not_of("0123456789", 1) == std::string::npos;
 }
 
-/// What the example's data gave is no size of the model's.
+/// Unbacked sizes depend on the example's data, so they are reset.
 std::vector<Dimension> not_given(std::vector<Dimension> dimensions) {
   for (Dimension& dimension : dimensions)
     if (depends_on_data(dimension)) dimension.size = -1;
@@ -55,7 +55,7 @@ class GraphReader {
     } else if (const auto symbol = optional_member(tag.value, "as_name")) {
       name = text(*symbol, place_);
     } else {
-      // What the exporter has put into the nodes, but the graph takes all the same.
+      // Constants that the exporter inlined into nodes, but that remain graph inputs.
       read_.graph.inputs.push_back(read_.graph.add_value(
           {.name = fmt::format("constant_input_{}", read_.graph.inputs.size()),
            .kind = ValueKind::input}));
@@ -85,7 +85,7 @@ class GraphReader {
     read_.graph.nodes.push_back(std::move(node));
   }
 
-  /// Files of PyTorch 2.6 and earlier name results alone; one result is named as its node.
+  /// Files of PyTorch 2.6 and earlier name only results; a single result has its node's name.
   std::string node_name(Json json) const {
     if (const auto name = optional_member(json, "name"))
       if (const std::string_view given = text(*name, place_); !given.empty())
@@ -104,9 +104,8 @@ class GraphReader {
     node.overload = std::move(op.overload);
   }
 
-  /// with_effects(token, operator, *arguments) gives a token and the operator's results; tokens say
-  /// in which order such operators run, which nodes do as well
-  /// (torch/_higher_order_ops/effects.py).
+  /// with_effects(token, operator, *arguments) returns a token and the operator's results; tokens
+  /// order such operators, as the node order does too (torch/_higher_order_ops/effects.py).
   static void unwrap_effects(Node& node, const Place& place) {
     const auto* op = argument_at<std::string>(node, 1);
     if (op == nullptr || node.outputs.empty()) fail(place, "names no operator that it runs");
@@ -128,7 +127,7 @@ class GraphReader {
       } else if (optional_member(tag.value, "as_name")) {
         add_output(node, tag.value, "as_name", place);
       } else {
-        node.outputs.push_back(no_value);  // None, an object, or a number that the exporter knew.
+        node.outputs.push_back(no_value);  // None, an object, or a number known to the exporter.
       }
     }
   }
@@ -141,7 +140,7 @@ class GraphReader {
     node.outputs.push_back(no_value);
   }
 
-  /// The exporter calls results that nothing uses "<node>_unused_<i>".
+  /// The exporter names unused results "<node>_unused_<i>".
   void add_output(Node& node, Json json, std::string_view key, const Place& place) {
     const std::string_view name = text(member(json, key, place), place);
     const bool unused = name.find("_unused_") != std::string_view::npos &&
@@ -174,8 +173,8 @@ class GraphReader {
     for (std::int64_t size : value.spec->sizes) value.dimensions.push_back({size, {}});
   }
 
-  /// Sizes that are inputs themselves: one dimension that says how to bind them, and no spec. The
-  /// same for numbers that are read from data.
+  /// Inputs that are sizes: no spec, and one dimension for binding. The same for numbers read from
+  /// data.
   void add_scalars() {
     const auto sizes = optional_member(json_, "sym_int_values");
     if (!sizes) return;
@@ -196,8 +195,8 @@ class GraphReader {
     }
   }
 
-  /// Results that are numbers of the program: the exporter knows what assertions leave of one that
-  /// is read from data.
+  /// Results that are numbers of the program: for one read from data, the exporter knows the value
+  /// implied by assertions.
   void add_known_numbers(std::string_view key) {
     const auto numbers = optional_member(json_, key);
     if (!numbers) return;

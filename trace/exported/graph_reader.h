@@ -1,4 +1,4 @@
-// One `Graph` of the export schema: its inputs, nodes and the tensors they make.
+// Reads one `Graph` of the export schema: inputs, nodes and their tensors.
 #pragma once
 
 #include <string_view>
@@ -20,7 +20,7 @@ struct ReadGraph {
 };
 
 /// Reads inputs, nodes and specs. All inputs are of kind `input` and in Graph::inputs, in order;
-/// numbers, None and objects among them have no name, for the exporter has put them into the nodes.
+/// numbers, None and objects among them have no name, because the exporter inlined them into nodes.
 /// Outputs are not read: the main graph's are in its signature.
 ReadGraph read_graph(Json graph, const Place& place);
 

@@ -13,14 +13,14 @@ namespace symprof::trace::exported {
 
 using Json = simdjson::dom::element;
 
-/// Where in the file the reader is, for error messages. The views must outlive it.
+/// The reader's position in the file, for error messages. The views must outlive it.
 struct Place {
   std::string_view file;
   std::string_view record;
   std::string_view node = {};
 };
 
-/// What to do about a record that is not what PyTorch writes.
+/// Advice for a record in an unexpected format.
 constexpr auto damaged = "The file is damaged, or torch.export.save did not write it.";
 
 /// Throws Error "<file>: <record>: node <node>: <problem>".
@@ -28,7 +28,7 @@ constexpr auto damaged = "The file is damaged, or torch.export.save did not writ
                        const std::string& advice = damaged);
 
 /// Parses a record; the elements live as long as `parser`, and until it parses again. `bytes` must
-/// have SIMDJSON_PADDING readable bytes behind it. Throws Error with the byte where it is broken.
+/// have SIMDJSON_PADDING readable bytes behind it. Throws Error with the byte of a syntax error.
 Json parse(simdjson::dom::parser& parser, const char* bytes, std::size_t size, const Place& place);
 
 /// The member `key` of an object. Throws Error when it is missing or `object` is no object.
@@ -36,11 +36,12 @@ Json member(Json object, std::string_view key, const Place& place);
 /// The member `key` of an object; empty when it is missing or null.
 std::optional<Json> optional_member(Json object, std::string_view key);
 
-/// What `element` holds; so do the functions below. Each throws Error when it holds something else.
+/// The value of `element` as a string; the functions below return other types. Each throws Error if
+/// it has another type.
 std::string_view text(Json element, const Place& place);
 std::int64_t integer(Json element, const Place& place);
-/// A number, or one of the strings that the exporter writes for what JSON cannot say: "Infinity",
-/// "-Infinity", "NaN" (_dataclass_to_dict in torch/_export/serde/serialize.py).
+/// A number, or one of the exporter's strings for values that JSON lacks: "Infinity", "-Infinity",
+/// "NaN" (_dataclass_to_dict in torch/_export/serde/serialize.py).
 double number(Json element, const Place& place);
 bool boolean(Json element, const Place& place);
 simdjson::dom::array array(Json element, const Place& place);

@@ -18,8 +18,8 @@ bool has_no_name(const Value& value) {
   return value.name.substr(dot == std::string::npos ? 0 : dot + 1).starts_with(nameless);
 }
 
-/// The unread parameters and the nameless constants of one dtype and shape, each in the file's
-/// order, which is that of their lists as far as it tells.
+/// Unused parameters and unnamed constants of one dtype and shape, in file order, assumed to be the
+/// order of their lists.
 struct Alike {
   std::vector<ValueId> parameters, constants;
 };
@@ -34,7 +34,7 @@ class Pairs {
     }
   }
 
-  /// {constant, the parameter that it is}
+  /// Maps each constant to the parameter that it duplicates.
   std::map<ValueId, ValueId> find() const {
     std::map<std::pair<DType, std::vector<std::int64_t>>, Alike> groups;
     for (std::size_t i = 0; i < graph_.values.size(); ++i) {
@@ -66,7 +66,7 @@ class Pairs {
 
   const Graph& graph_;
   Uses uses_;
-  std::unordered_set<ValueId> given_;  // To the caller, or written to.
+  std::unordered_set<ValueId> given_;  // Graph outputs and mutated values.
 };
 
 }  // namespace
@@ -80,7 +80,7 @@ void read_listed_parameters(Graph& graph) {
     });
   for (const auto& [constant, parameter] : pairs) {
     Value& unread = graph.value(constant);
-    unread.kind = ValueKind::result;  // That nothing makes or reads: it takes no memory.
+    unread.kind = ValueKind::result;  // Without producer and consumer: takes no memory.
     unread.spec.reset();
     unread.constant.reset();
   }

@@ -1,22 +1,20 @@
-// Parameters that a module reaches through a list of Python's, and that an export takes for others.
+// Parameters that a module accesses through a Python list, which an export duplicates as constants.
 #pragma once
 
 #include "trace/graph/graph.h"
 
 namespace symprof::trace::exported {
 
-/// Gives the readers of a constant the parameter that it is. A module may keep its parameters in a
-/// list besides their attributes (`self.scales.append(scale); setattr(self, "scale_0", scale)`).
-/// The exporter knows tensors by their attributes: what comes from the list is a constant of no
-/// name
-/// ("lifted_tensor_3", torch/_export/passes/lift_constants_pass.py), a second tensor in the file,
-/// while nothing reads the parameter. In PyTorch both are one tensor, which `module.to()` moves and
-/// casts in place.
+/// Replaces constants that duplicate a parameter by the parameter. A module may keep its parameters
+/// in a list besides their attributes (`self.scales.append(scale); setattr(self, "scale_0",
+/// scale)`). The exporter identifies tensors by attribute: an element of the list becomes an
+/// unnamed constant ("lifted_tensor_3", torch/_export/passes/lift_constants_pass.py), a second
+/// tensor in the file, and the parameter is unused. In PyTorch both are one tensor, which
+/// `module.to()` moves and casts in place.
 ///
-/// A tensor that the code itself makes of numbers (`torch.tensor(2.0)`) is copied at its line
-/// (`lift_fresh_copy`) and stays. Of the others as many have to be of one dtype and shape as there
-/// are parameters of these that nothing reads: else the file does not tell which is which, and
-/// nothing changes.
+/// A tensor that code creates from numbers (`torch.tensor(2.0)`) is copied at its line
+/// (`lift_fresh_copy`) and is kept. Other constants are replaced only if there are as many of one
+/// dtype and shape as unused parameters: else the match is ambiguous, and nothing changes.
 void read_listed_parameters(Graph& graph);
 
 }  // namespace symprof::trace::exported

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t small_float_bytes = 4 << 10, small_integer_bytes = 64 << 10;
 
-/// Elements from the storage's start to the end of the last one that the tensor reaches; as many as
-/// there can be where 64 bits do not count them.
+/// Elements from the storage's start to the tensor's last element; the maximum on overflow of 64
+/// bits.
 std::int64_t extent(const TensorSpec& spec) {
   std::int64_t end = 0;
   if (__builtin_add_overflow(spec.storage_offset, 1, &end))
@@ -51,8 +51,8 @@ void gather(const TensorSpec& spec, const char* storage, std::byte* target) {
   }
 }
 
-/// Whether the tensors of one record can be one storage. Slices start at different offsets; those
-/// that start at its beginning reach equally far. A record that is there but too short has no data.
+/// True if the tensors of one record can share one storage. Slices have different offsets; those at
+/// offset 0 have equal extents. An existing but too short record has no data.
 bool is_one_storage(const Archive& archive,
                     const std::vector<const Payloads::value_type*>& members) {
   std::optional<std::int64_t> reach;

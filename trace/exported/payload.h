@@ -1,4 +1,4 @@
-// The records beside the graph: which file holds which weight, and small constants' bytes.
+// Records besides the graph: the file of each weight, and small constants' bytes.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace symprof::trace::exported {
 struct Payload {
   std::string record;  ///< "data/weights/weight_3".
   TensorSpec spec;
-  bool raw = true;          ///< The record is the storage's bytes, not a pickle.
+  bool raw = true;          ///< The record has the storage's bytes, not a pickle.
   bool has_storage = true;  ///< False for a tensor on the meta device.
 };
 
@@ -29,13 +29,13 @@ Payloads read_payloads(const Archive& archive, std::string_view folder, std::str
                        simdjson::dom::parser& parser);
 
 /// The storage key of each tensor that shares its storage with another (tied weights). Tensors of
-/// one storage are written as one record; but tensors without data (on the meta device, or fake)
-/// are all written as one as well, and such a record says nothing about sharing.
+/// one storage are written as one record; but tensors without data (meta or fake) are also all
+/// written as one, so such a record does not imply sharing.
 std::unordered_map<std::string, std::string> shared_storages(const Archive& archive,
                                                              const Payloads& payloads);
 
-/// The tensor's bytes when it is small (4 KiB; 64 KiB for integers and bools, which indices are
-/// made of) and its record is there; otherwise null.
+/// The tensor's bytes if it is small (4 KiB; 64 KiB for integers and bools, used in indices) and
+/// its record exists; otherwise null.
 std::shared_ptr<const ConstantTensor> read_small_constant(const Archive& archive,
                                                           const Payload& payload);
 

@@ -21,15 +21,15 @@ static_assert(Record::padding >= simdjson::SIMDJSON_PADDING);
 
 /// SCHEMA_VERSION in torch/_export/serde/schema.py; 4 is that of PyTorch 2.3.
 constexpr std::int64_t newest_schema = 8, oldest_schema = 4;
-/// Before, parameters are written as if none needed a gradient.
+/// Earlier schemas write parameters without requires_grad.
 constexpr std::int64_t first_schema_with_gradients = 8;
 constexpr std::string_view models_folder = "models/", json_suffix = ".json";
-/// The whole program of an archive that PyTorch 2.7 or earlier wrote.
+/// The program in an archive of PyTorch 2.7 or earlier.
 constexpr std::string_view old_program = "serialized_exported_program.json";
 constexpr std::string_view old_state = "serialized_state_dict.pt";
 
-/// The archive's only model, or the one that torch.export.save calls "model". Empty for an archive
-/// of the old layout.
+/// The archive's only model, or torch.export.save's default name "model". Empty for an archive of
+/// the old layout.
 std::string model_name(const Archive& archive) {
   std::vector<std::string> names;
   for (const std::string& record : archive.records())
@@ -65,8 +65,8 @@ void check_version(Json program, const Place& place) {
            : "Export the model again with PyTorch 2.3 or later.");
 }
 
-/// The old layout keeps weights as one pickle, which says alone what is tied. Its size tells
-/// whether anything is.
+/// The old layout stores weights in one pickle, which alone shows tied weights. Its size shows if
+/// there are any.
 void warn_of_tied_weights(Graph& graph, const Archive& archive) {
   const auto available = archive.size_of(old_state);
   std::int64_t bytes = 0;
@@ -143,7 +143,7 @@ std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weigh
     std::map<std::string, int> readers;
     for (const auto& [name, payload] : payloads) ++readers[payload.record];
     for (const auto& [name, payload] : payloads) {
-      // Tensors without data are all written as one record, which is no tensor's.
+      // Tensors without data share one record, which has no tensor's data.
       if (readers[payload.record] > 1 && !shared.contains(name)) continue;
       if (auto constant = read_constant(archive, payload)) weights[name] = std::move(constant);
     }

@@ -29,8 +29,8 @@ constexpr GraphTraits exported_traits{
 /// that nothing defines.
 Graph load_exported(const std::string& path);
 
-/// The weights and constants whose bytes a .pt2 archive of the newer layout has, by the names that
-/// the graph's values have. Throws Error as load_exported does.
+/// Weights and constants with data in a .pt2 archive of the newer layout, by the names of the
+/// graph's values. Throws Error as load_exported does.
 std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weights(
     const std::string& path);
 

@@ -3,7 +3,7 @@
 namespace symprof::trace::exported {
 namespace {
 
-/// What the exporter writes for nodes that belong to no module.
+/// The exporter's module stack for nodes without a module.
 constexpr std::string_view empty_stack = "_empty_nn_module_stack_from_metadata_hook";
 
 std::string_view without_prefix(std::string_view path) {

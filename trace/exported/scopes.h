@@ -9,7 +9,7 @@
 
 namespace symprof::trace::exported {
 
-/// Interns module stacks into Graph::scopes. The text given to it must outlive it.
+/// Interns module stacks into Graph::scopes. The given text must outlive it.
 class ScopeTable {
  public:
   explicit ScopeTable(std::vector<Scope>& scopes) : scopes_(scopes) {}

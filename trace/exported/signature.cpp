@@ -28,7 +28,7 @@ const State* state_of(std::string_view tag) {
   return nullptr;
 }
 
-/// A weight's spec in its own record counts: the graph's is that of the tracer's copy.
+/// The spec in the weight's own record takes precedence: the graph's is that of the tracer's copy.
 void apply_payload(Value& value, const Payloads& weights, const Payloads& constants,
                    const Archive& archive) {
   const bool is_weight = weights.contains(value.name);
@@ -41,8 +41,8 @@ void apply_payload(Value& value, const Payloads& weights, const Payloads& consta
     value.constant = read_small_constant(archive, payload->second);
 }
 
-/// Inputs that are neither the user's nor the model's state. A token is an empty tensor that orders
-/// operators with effects; constants and objects stand in the nodes already.
+/// Inputs that are neither user inputs nor state. A token is an empty tensor that orders operators
+/// with effects; constants and objects are already inlined in nodes.
 void apply_other(ReadGraph& read, const Tagged& spec, const Place& place) {
   if (spec.tag == "token")
     read.graph.value(argument_id(read, spec.value, place)).kind = ValueKind::constant;
@@ -50,8 +50,8 @@ void apply_other(ReadGraph& read, const Tagged& spec, const Place& place) {
     fail(place, fmt::format("an input of kind '{}' is not supported", spec.tag));
 }
 
-/// A joint graph has its own backward pass: what it gives are gradients, and nothing in it needs
-/// one any more.
+/// A joint graph includes its backward pass: its outputs are gradients, and nothing requires a
+/// gradient.
 void mark_joint(Graph& graph) {
   for (Value& value : graph.values) value.requires_grad = false;
   graph.warnings.emplace_back(

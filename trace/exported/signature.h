@@ -1,4 +1,4 @@
-// What the inputs and outputs of the main graph are: `GraphSignature` of the export schema.
+// Roles of the main graph's inputs and outputs: `GraphSignature` of the export schema.
 #pragma once
 
 #include "trace/exported/archive.h"
@@ -13,7 +13,7 @@ namespace symprof::trace::exported {
 void apply_inputs(ReadGraph& read, Json signature, const Archive& archive, const Payloads& weights,
                   const Payloads& constants, const Place& place);
 
-/// Fills Graph::outputs and Graph::mutations. Throws Error for a graph that has its own backward.
+/// Fills Graph::outputs and Graph::mutations. Throws Error for a graph with its own backward pass.
 void apply_outputs(ReadGraph& read, Json signature, const Place& place);
 
 }  // namespace symprof::trace::exported

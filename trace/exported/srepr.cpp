@@ -12,7 +12,7 @@ constexpr int deepest = 200;
 
 enum class Binding { sum, product, atom };
 
-/// A piece of infix text, how strongly its outermost operator binds, and what it is divided by.
+/// A piece of infix text, its outermost operator's precedence, and its divisor.
 struct Piece {
   std::string text;
   Binding binding = Binding::atom;

@@ -1,4 +1,4 @@
-// Symbolic sizes: the exporter writes sympy's srepr, people and ONNX write infix.
+// Symbolic sizes: converts the exporter's sympy srepr to infix, as in ONNX.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 namespace symprof::trace::exported {
 
 /// "Mul(Integer(2), Symbol('s77', integer=True))" → "2*s77", which trace/graph/expression.h
-/// evaluates. Text that is no srepr (PyTorch before 2.6 wrote infix) stays as it is. Throws Error
-/// when brackets do not close.
+/// evaluates. Other text (PyTorch before 2.6 wrote infix) is returned unchanged. Throws Error for
+/// unbalanced brackets.
 std::string infix(std::string_view srepr, const Place& place);
 
 }  // namespace symprof::trace::exported

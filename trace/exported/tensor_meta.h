@@ -11,12 +11,12 @@
 
 namespace symprof::trace::exported {
 
-/// `ScalarType` of torch/_export/serde/schema.py, which is not c10's. Throws Error for a code that
-/// is unknown, or a dtype that has no place here.
+/// `ScalarType` of torch/_export/serde/schema.py, which is not c10's. Throws Error for an unknown
+/// code or an unsupported dtype.
 DType dtype_of(std::int64_t code, const Place& place);
 
 struct TensorMeta {
-  /// Sizes, strides and offset; the example's where they are symbolic, -1 where it has none.
+  /// Sizes, strides and offset; the example's if symbolic, -1 if it has none.
   TensorSpec spec;
   /// Empty when every size is a number.
   std::vector<Dimension> dimensions;

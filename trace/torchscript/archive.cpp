@@ -41,8 +41,7 @@ c10::IValue unpickle(PyTorchStreamReader& reader, const std::string& record,
   return unpickler.parse_ivalue();
 }
 
-// The data pointers handed out are the records' numbers: a tensor tells by its own which record is
-// its, and no byte is behind it.
+// The data pointers are record numbers without memory: a tensor's pointer identifies its record.
 bool constants_are_whole(PyTorchStreamReader& reader) try {
   if (!reader.hasRecord("constants.pkl")) return true;
   std::vector<std::size_t> sizes = {0};
@@ -58,7 +57,7 @@ bool constants_are_whole(PyTorchStreamReader& reader) try {
   }
   return true;
 } catch (const std::exception&) {
-  return false;  // Constants of a custom class, which only LibTorch's loader can make.
+  return false;  // Constants of a custom class, which only LibTorch's loader can create.
 }
 
 // torch.jit.trace keeps its inputs' geometry without their data (addTracedInputs in
@@ -73,7 +72,7 @@ std::vector<c10::IValue> example_inputs(PyTorchStreamReader& reader) try {
   }
   return {};
 } catch (const std::exception&) {
-  return {};  // An example is a convenience: without one, --input is asked for.
+  return {};  // The example is optional: without it, --input is required.
 }
 
 // One line of Python of a .debug_pkl: (offset, ((numbers of its texts, file, line), begin, end),
@@ -88,7 +87,7 @@ bool is_whole_line(const c10::IValue& line, std::size_t texts) {
   });
 }
 
-// LibTorch takes the numbers of texts as they are (ConcreteSourceRangeUnpickler in
+// LibTorch does not validate text indices (ConcreteSourceRangeUnpickler in
 // torch/csrc/jit/serialization/source_range_serialization.cpp).
 bool lines_are_whole(PyTorchStreamReader& reader) try {
   const auto none = [](const std::string&) { return at::DataPtr(nullptr, c10::Device(c10::kCPU)); };
@@ -96,17 +95,17 @@ bool lines_are_whole(PyTorchStreamReader& reader) try {
     if (!record.ends_with(".debug_pkl")) continue;
     const c10::IValue whole = unpickle(reader, record, none);
     const auto& parts = whole.toTupleRef().elements();
-    if (!parts.at(0).isString()) return false;  // As older versions write it.
+    if (!parts.at(0).isString()) return false;  // Format of older versions.
     const std::size_t texts = parts.at(1).toTupleRef().elements().size();
     for (const c10::IValue& line : parts.at(2).toTupleRef().elements())
       if (!is_whole_line(line, texts)) return false;
   }
   return true;
 } catch (const std::exception&) {
-  return false;  // Nothing but names rests on these lines.
+  return false;  // These lines are used only for names.
 }
 
-/// Records that a tool other than torch.jit.save has deflated: what lies in the file is not their
+/// Records compressed by a tool other than torch.jit.save: their bytes in the file are not their
 /// data.
 std::set<std::string> packed_records(const std::string& path) {
   const exported::Archive archive(path);
@@ -148,7 +147,7 @@ std::size_t WeightlessFile::read(std::uint64_t position, void* buffer, std::size
   return static_cast<std::size_t>(got);
 }
 
-// What to do about a file that LibTorch refuses.
+// Advice for a file that LibTorch refuses.
 std::string advice_for(const std::string& reason) {
   if (reason.find("Unknown builtin op") != reason.npos)
     return "An operator of your own has to be registered before the file is read, with its schema "

@@ -1,4 +1,4 @@
-// Reading a TorchScript archive without its weights.
+// Reads a TorchScript archive without its weights.
 #pragma once
 
 #include <caffe2/serialize/read_adapter_interface.h>
@@ -11,14 +11,14 @@
 
 namespace symprof::trace::torchscript {
 
-/// The file as LibTorch's reader sees it; large records of tensor data come back as memory that was
-/// never written, which costs neither time nor pages.
+/// The file as seen by LibTorch's reader; large tensor records are returned as untouched memory,
+/// which costs neither time nor pages.
 class WeightlessFile : public caffe2::serialize::ReadAdapterInterface {
  public:
-  /// Records of fewer bytes are read.
+  /// Smaller records are read.
   static constexpr std::size_t least_skipped = 65536;
 
-  /// Throws c10::Error for a file that is no such archive.
+  /// Throws c10::Error if the file is not such an archive.
   explicit WeightlessFile(const std::string& path);
   ~WeightlessFile() override;
   WeightlessFile(const WeightlessFile&) = delete;
@@ -38,9 +38,9 @@ class WeightlessFile : public caffe2::serialize::ReadAdapterInterface {
 
 struct Archive {
   torch::jit::Module module;
-  /// What torch.jit.trace was called with; empty for scripts.
+  /// The example inputs of torch.jit.trace; empty for scripts.
   std::vector<c10::IValue> example_inputs;
-  /// False when data of the code's constants is missing: then no tensor of the file may be read.
+  /// False if data of the code's constants is missing: then no tensor data may be read.
   bool constants_are_whole = false;
   std::size_t bytes_read = 0;
 };

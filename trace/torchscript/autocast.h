@@ -1,5 +1,5 @@
-// `with torch.autocast(...):` in a script. Its object's methods do nothing there: LibTorch rewrites
-// the region when it optimises (torch/csrc/jit/passes/autocast.cpp); here it becomes a region.
+// `with torch.autocast(...):` in a script. The object's methods are no-ops there: LibTorch's
+// optimizer rewrites the region (torch/csrc/jit/passes/autocast.cpp); here it becomes a region.
 #pragma once
 
 #include <ATen/core/ivalue.h>

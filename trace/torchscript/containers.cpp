@@ -13,8 +13,8 @@ using Values = std::vector<IValue>;
 
 bool is_tensor(const c10::Type& type) { return type.kind() == c10::TypeKind::TensorType; }
 
-// Lists of tensors are lists of any tensor: a static type may know a dtype that a list may not. And
-// IValue::isOptionalTensorList knows one object of this type only, which a parsed type is not.
+// List elements must be plain TensorType: a static type with a dtype is not allowed in a list, and
+// IValue::isOptionalTensorList compares with the singleton type, which a parsed type is not.
 c10::TypePtr element_type(const c10::Type& list) {
   c10::TypePtr type = list.castRaw<c10::ListType>()->getElementType();
   if (is_tensor(*type)) return c10::TensorType::get();
@@ -93,7 +93,7 @@ Values set_attribute(const torch::jit::Node& node, Values inputs) {
 
 Values constant(const torch::jit::Node& node, Values) {
   const auto value = torch::jit::toIValue(node.output());
-  // A function: whoever calls it knows it by its type.
+  // A function, identified by its type at the call.
   if (node.output()->type()->kind() == c10::TypeKind::FunctionType) return {IValue()};
   TORCH_CHECK(value.has_value(), "a constant of type ", node.output()->type()->repr_str(),
               " has no value");
@@ -120,7 +120,7 @@ ContainerFunction find_container_function(c10::Symbol kind) {
       {c10::prim::SetAttr, &set_attribute},
       {c10::prim::Uninitialized, &uninitialized},
       {c10::prim::unchecked_cast, &same},
-      {c10::aten::wait, &same},  // A fork ran where it was written.
+      {c10::aten::wait, &same},  // A fork already ran at its place.
   };
   const auto found = functions.find(kind);
   return found == functions.end() ? nullptr : found->second;

@@ -1,13 +1,12 @@
-// LibTorch's parser, loader and destructors recurse over what a file holds.
+// A deep stack for LibTorch's parser, loader and destructors, which recurse over a file's contents.
 #pragma once
 
 #include <functional>
 
 namespace symprof::trace::torchscript {
 
-/// Calls `work` on a thread of its own, whose stack holds the deepest recursion that check_limits
-/// lets through, and waits for it. Exceptions come out here. The stack takes as much memory as it
-/// is used.
+/// Runs `work` on a separate thread with a stack for the deepest recursion that check_limits
+/// allows, and waits for it. Exceptions are rethrown. Only used stack pages take memory.
 void run_on_deep_stack(const std::function<void()>& work);
 
 }  // namespace symprof::trace::torchscript

@@ -1,4 +1,4 @@
-// A call of a script's function: what its values are, and how long Python would hold them.
+// A call frame of a script's function: its values, and how long Python would keep them alive.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -13,27 +13,26 @@
 
 namespace symprof::trace::torchscript {
 
-/// Holds what Python's frame would: a value until its last use, and what a variable is bound to
-/// until it is bound anew, or the function returns.
+/// Keeps alive what Python's frame would: a value until its last use, and a variable's value until
+/// it is rebound or the function returns.
 ///
-/// `residual = x` is not in the code of a script. So a value that is needed after its variable was
-/// bound anew is taken to have a second variable, which is bound anew with the next such value of
-/// the first.
+/// Aliases such as `residual = x` are not in a script's code. So a value needed after its variable
+/// is rebound is assumed to have a second variable, rebound to the next such value of the first.
 class Frame {
  public:
   Frame(ScopeId call_scope, const c10::ivalue::Object* module, const FunctionLocals& locals)
       : scope(call_scope), self(module), locals_(locals) {}
 
   const ScopeId scope;
-  const c10::ivalue::Object* const self;  ///< The module whose method runs.
+  const c10::ivalue::Object* const self;  ///< The module of the running method.
 
   /// Throws std::out_of_range where the value was not set.
   const c10::IValue& at(const torch::jit::Value* value) const { return values_.at(value); }
 
-  /// The inputs of a node, None for what was not set; what only it needs leaves the frame.
+  /// The inputs of a node (None if not set); values needed only by it leave the frame.
   std::vector<c10::IValue> take_inputs(const torch::jit::Node& node);
 
-  /// Whether Python's frame may have a name for the value that the file does not have.
+  /// True if Python's frame may keep the value in a variable that the file does not show.
   bool may_have_name(const torch::jit::Value& value) const { return locals_.may_have_name(value); }
 
   void set(const torch::jit::Value* value, c10::IValue to);

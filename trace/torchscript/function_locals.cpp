@@ -10,7 +10,7 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// The node of `block` that `user` is, or lies in; null where it lies elsewhere.
+/// The node of `block` that is or contains `user`; null if it is elsewhere.
 const torch::jit::Node* node_in(const torch::jit::Block& block, const torch::jit::Node* user) {
   while (user != nullptr && user->owningBlock() != &block) user = user->owningBlock()->owningNode();
   return user;
@@ -20,12 +20,12 @@ const torch::jit::Block& block_of(const torch::jit::Value& value) {
   return *value.node()->owningBlock();
 }
 
-/// `_7`: what the printer calls a value without a name.
+/// True for `_7`, the printer's name of an unnamed value.
 bool is_unnamed(std::string_view printed) {
   return printed.starts_with('_') && std::ranges::all_of(printed.substr(1), is_digit);
 }
 
-/// The target of the assignment that made the value: the printer puts a number behind its name.
+/// The target of the assignment that created the value: the printer appends a number to its name.
 std::optional<std::string> target_of(const torch::jit::Value& value, std::string_view printed) {
   const auto source = original_source(*value.node());
   if (!source || source->function) return std::nullopt;
@@ -37,7 +37,7 @@ std::optional<std::string> target_of(const torch::jit::Value& value, std::string
   return std::nullopt;
 }
 
-/// The first node that is given the value.
+/// The first consumer of the value.
 const torch::jit::Node* first_user(const torch::jit::Value& value) {
   const torch::jit::Node* first = nullptr;
   for (const torch::jit::Use& use : value.uses())
@@ -45,7 +45,7 @@ const torch::jit::Node* first_user(const torch::jit::Value& value) {
   return first;
 }
 
-/// Whether anything needs `value` after the statement that made `other`.
+/// True if `value` is used after the statement that created `other`.
 bool is_needed_after(const torch::jit::Value& value, const torch::jit::Value& other) {
   const torch::jit::Node* const made = other.node();
   const auto statement = original_source(*made);
@@ -61,8 +61,8 @@ bool is_made_by_generated_code(const torch::jit::Value& value) {
   return source && source->is_generated;
 }
 
-/// Whether a trace's name for the value is one of the forward function that the node of `value`
-/// lies in, not of a function that the value was given to. Without a name it has none there.
+/// True if a trace's name of the value comes from the forward function that contains its node, and
+/// not from a function that received it.
 bool is_used_by_forward(const torch::jit::Value& value) {
   const torch::jit::Node* user = first_user(value);
   if (user == nullptr || user->kind() == c10::prim::CallMethod) return false;
@@ -70,7 +70,7 @@ bool is_used_by_forward(const torch::jit::Value& value) {
     user = user->output()->uses()[0].user;
   if (const auto source = original_source(*user); source && source->function)
     return *source->function == "forward";
-  return value.debugNameBase() != "input";  // So the functions of torch.nn.functional call it.
+  return value.debugNameBase() != "input";  // The name used in torch.nn.functional.
 }
 
 }  // namespace
@@ -86,8 +86,7 @@ void FunctionLocals::add_block(const torch::jit::Block& block) {
     add_value(*input);
   }
   for (const torch::jit::Node* node : block.nodes()) {
-    for (const torch::jit::Value* output : node->outputs())
-      name(*output);  // The printer does so, too,
+    for (const torch::jit::Value* output : node->outputs()) name(*output);  // As the printer does,
     for (const torch::jit::Block* inner : node->blocks()) add_block(*inner);
     for (const torch::jit::Value* output : node->outputs())
       add_value(*output);  // but they are bound here.
@@ -125,7 +124,7 @@ void FunctionLocals::add_value(const torch::jit::Value& value) {
   latest->second = &value;
 }
 
-/// `largest, _ = x.max(dim=0)` holds both: the printer of code forgets names that nothing reads.
+/// `largest, _ = x.max(dim=0)` keeps both alive: the code printer drops unused names.
 void FunctionLocals::name_unused(const torch::jit::Node& node) {
   const auto source = original_source(node);
   if (!source || source->function) return;
@@ -141,7 +140,7 @@ void FunctionLocals::name_unused(const torch::jit::Node& node) {
     if (!named(i) && targets[i].replaces) names_[node.outputs()[i]] = targets[i].name;
 }
 
-/// Branches let go of a value each for themselves; a loop may need it in its next round.
+/// Each branch releases a value separately; a loop may need it in its next iteration.
 void FunctionLocals::find_last(const torch::jit::Value& value, const torch::jit::Block& block) {
   const torch::jit::Node* last = nullptr;
   for (const torch::jit::Use& use : value.uses()) {
@@ -157,8 +156,8 @@ void FunctionLocals::find_last(const torch::jit::Value& value, const torch::jit:
     for (const torch::jit::Block* branch : last->blocks()) find_last(value, *branch);
 }
 
-/// The variable that the value's statement assigns to, where the file has it; else `x` for `x3`
-/// where there was an `x` before.
+/// The variable that the value's statement assigns, if in the file; else `x` for `x3` if there was
+/// an `x` before.
 std::string FunctionLocals::variable_of(const torch::jit::Value& value,
                                         const std::string& printed) const {
   if (const auto target = target_of(value, printed)) return *target;

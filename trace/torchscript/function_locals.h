@@ -1,4 +1,4 @@
-// What a function of a script needs its values for, and what Python calls them.
+// Uses of a script function's values, and their Python variables.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -11,7 +11,7 @@
 
 namespace symprof::trace::torchscript {
 
-/// Facts about a function's graph that hold for each of its calls.
+/// Facts about a function's graph, common to all its calls.
 class FunctionLocals {
  public:
   using Values = std::vector<const torch::jit::Value*>;
@@ -19,25 +19,25 @@ class FunctionLocals {
   /// `traced`: torch.jit.trace wrote the function. The graph must outlive this.
   FunctionLocals(const torch::jit::Block& body, bool traced);
 
-  /// Inputs of the node that nothing needs once it has taken them.
+  /// Inputs of the node that are dead once it has taken them.
   const Values& taken_by(const torch::jit::Node& node) const;
 
-  /// Values that a node's blocks need until the last of them has run.
+  /// Values needed until the last of a node's blocks has run.
   const Values& done_with(const torch::jit::Node& node) const;
 
-  /// The variable of the function that the value is bound to; empty where the file names none.
+  /// The function's variable that the value is bound to; empty if the file has none.
   ///
-  /// A script's names are Python's. The printer of code makes them different from one another:
-  /// `x`, `x0`, `x1` are one (genUniqueNameFor in torch/csrc/jit/serialization/python_print.cpp). A
-  /// trace names a value as the function does that first calls an operator with it
-  /// (TracingState::getValue in torch/csrc/jit/frontend/tracer.cpp), which may be another one.
+  /// A script has Python's names, made unique by the code printer: `x`, `x0`, `x1` are one variable
+  /// (genUniqueNameFor in torch/csrc/jit/serialization/python_print.cpp). In a trace, a value has
+  /// the name in the function that first passes it to an operator (TracingState::getValue in
+  /// torch/csrc/jit/frontend/tracer.cpp), possibly another function.
   std::string_view name_of(const torch::jit::Value& value) const;
 
-  /// Whether Python may have a name for the value that the file does not have: a trace's value that
-  /// only modules are given, or functions other than the module's own.
+  /// True if Python may keep the value in a variable that the file does not show: a trace's value
+  /// passed only to modules, or to functions other than the module's own.
   bool may_have_name(const torch::jit::Value& value) const { return unsure_.contains(&value); }
 
-  /// Whether the function needs the value after its variable was bound anew.
+  /// True if the function uses the value after its variable is rebound.
   bool outlives_name(const torch::jit::Value& value) const { return outliving_.contains(&value); }
 
  private:
@@ -51,7 +51,7 @@ class FunctionLocals {
 
   bool traced_;
   std::unordered_map<const torch::jit::Node*, Values> taken_, done_;
-  std::unordered_map<std::string, std::string> variables_;  // By the name that the code has.
+  std::unordered_map<std::string, std::string> variables_;  // By the name in the code.
   std::unordered_map<const torch::jit::Value*, std::string> names_;
   std::unordered_map<std::string, const torch::jit::Value*> latest_;  // By variable.
   std::unordered_set<const torch::jit::Value*> outliving_, unsure_, nameless_;

@@ -122,8 +122,8 @@ bool GraphRecorder::is_leaf(const at::Tensor& tensor) const {
   return known != values_.end() && graph_.value(known->second).kind != ValueKind::result;
 }
 
-// An operator that changes its argument returns it: from then on the tensor is the node's result,
-// but what no node makes stays what it is.
+// An in-place operator returns its argument: from then on the tensor is the node's result, except
+// values without a producer, which keep their identity.
 void GraphRecorder::add_output(Node& node, const c10::IValue& result) {
   const bool is_tensor = result.isTensor() && result.toTensor().defined();
   if (!is_tensor || is_leaf(result.toTensor())) {
@@ -180,7 +180,7 @@ ArgumentValue GraphRecorder::argument(const c10::IValue& value, const c10::Argum
               fmt::format("a graph cannot hold a value of type {}", value.type()->str()));
 }
 
-// A real number in a tensor stays one: ATen treats a CPU scalar among CUDA tensors as a number.
+// A wrapped number stays a number: ATen treats a CPU scalar among CUDA tensors as one.
 ArgumentValue GraphRecorder::tensor_argument(const at::Tensor& tensor) {
   if (!tensor.defined()) return NoArgument{};
   if (tensor.unsafeGetTensorImpl()->is_wrapped_number()) return number_of(tensor.item());

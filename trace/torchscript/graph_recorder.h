@@ -1,4 +1,4 @@
-// Writes a graph while operators run: which tensor is which value, and calls as nodes.
+// Records a graph while operators run: maps tensors to values, and calls to nodes.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -17,51 +17,51 @@ namespace symprof::trace::torchscript {
 
 class GraphRecorder {
  public:
-  /// `notes_releases`: nodes say which values go with them, as the frames that are walked hold
-  /// them; false where lines of Python tell how long that is.
+  /// `notes_releases`: nodes list the values they release, according to the walked frames; false if
+  /// Python lines give the lifetimes.
   explicit GraphRecorder(Graph& graph, bool notes_releases = true)
       : graph_(graph), notes_releases_(notes_releases) {}
 
-  /// `tensor` is `value`, which no node makes.
+  /// Registers `tensor` as `value`, which has no producer.
   ValueId add_leaf(const at::Tensor& tensor, Value value);
 
-  /// `tensor` is the value `id`, which the graph has already.
+  /// Registers `tensor` as the existing value `id`.
   void bind(const at::Tensor& tensor, ValueId id);
 
-  /// Whether `tensor` is a value of the graph.
+  /// True if `tensor` is a value of the graph.
   bool knows(const at::Tensor& tensor) const {
     return values_.contains(tensor.unsafeGetTensorImpl());
   }
 
-  /// Whether `tensor` is a value that no node makes.
+  /// True if `tensor` is a value without a producer.
   bool is_leaf(const at::Tensor& tensor) const;
 
-  /// A call that ran as a node. Real tensors among the arguments become constants. Throws Error for
-  /// an argument that a graph cannot hold.
+  /// Adds an executed call as a node. Real tensors among the arguments become constants. Throws
+  /// Error for an argument that a graph cannot represent.
   void add_call(const c10::FunctionSchema& schema, std::span<const c10::IValue> arguments,
                 std::span<const c10::IValue> results, ScopeId scope);
 
-  /// From here on gradients are on or off: a region, or the end of the innermost one.
+  /// Switches gradients from here on: opens a region, or closes the innermost one.
   void set_grad_mode(bool from, bool to, ScopeId scope);
 
-  /// The value that a tensor is. Fake tensors that no recorded call made, and real ones, become
-  /// constants: with their data where they are real and small.
+  /// The value of a tensor. Real tensors, and fake ones not produced by a recorded call, become
+  /// constants, with data if real and small.
   ValueId value_of(const at::Tensor& tensor);
 
-  /// Notes with the last node the results that nothing holds any more. Calls do it as well.
+  /// Adds dead results to the releases of the last node. Calls do this too.
   void note_releases();
 
-  /// The function of a module may hold what `result` holds until it returns.
+  /// The function of a module may keep the tensors of `result` alive until it returns.
   void may_stay(const c10::IValue& result, ScopeId scope);
 
-  /// All results that are left go with the last node.
+  /// Releases all remaining results at the last node.
   void release_rest();
 
  private:
   using WeakTensor = c10::weak_intrusive_ptr<at::TensorImpl, at::UndefinedTensorImpl>;
-  /// A result that may die.
+  /// A result that may be released.
   struct Result {
-    WeakTensor tensor;  // Keeps its address.
+    WeakTensor tensor;  // Keeps its address reserved.
     ValueId id;
   };
 
@@ -75,10 +75,10 @@ class GraphRecorder {
   Graph& graph_;
   bool notes_releases_;
   std::unordered_map<const at::TensorImpl*, ValueId> values_;
-  std::vector<at::Tensor> leaves_;  // So that no later tensor has the address of a known one.
+  std::vector<at::Tensor> leaves_;  // Kept alive so that addresses are not reused.
   std::vector<Result> results_;
   std::map<std::string, int> names_;
-  std::vector<bool> grad_modes_;  // What the open regions have replaced.
+  std::vector<bool> grad_modes_;  // Gradient modes replaced by open regions.
 };
 
 }  // namespace symprof::trace::torchscript

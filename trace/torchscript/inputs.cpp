@@ -70,7 +70,7 @@ class InputDeclarer {
     return value;
   }
 
-  // Whether the user gave the input, or a size for the only dimension of one that is a number.
+  // True if the user gave the input, or the size of a scalar input's only dimension.
   bool is_given(const std::string& name) const {
     return std::ranges::any_of(options_.inputs, [&](const auto& o) { return o.name == name; }) ||
            std::ranges::any_of(options_.bindings,

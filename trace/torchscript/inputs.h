@@ -1,4 +1,4 @@
-// The inputs of a script: from its schema, its example and what the user gave.
+// Inputs of a script, from its schema, its example and the user's options.
 #pragma once
 
 #include <ATen/core/function_schema.h>
@@ -12,13 +12,12 @@
 namespace symprof::trace::torchscript {
 
 /// Adds the inputs of `forward` (its first argument, the module, left out) to `graph` and binds
-/// them. `example` has what torch.jit.trace was called with, or nothing. Throws Error that names
-/// all inputs without a shape.
+/// them. `example`: torch.jit.trace's example inputs, may be empty. Throws Error that names all
+/// inputs without a shape.
 void declare_inputs(Graph& graph, const c10::FunctionSchema& forward,
                     const std::vector<c10::IValue>& example, const TorchScriptOptions& options);
 
-/// What to call `forward` with, behind the module: a fake tensor or a number for each input, the
-/// default where there is none.
+/// Arguments of `forward` after the module: a fake tensor or a number per input, or the default.
 std::vector<c10::IValue> make_arguments(const Graph& graph, const c10::FunctionSchema& forward,
                                         GraphRecorder& recorder);
 

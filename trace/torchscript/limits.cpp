@@ -16,15 +16,15 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// The most bytes that all records take once unpacked, those of tensors apart.
+/// Limit of the unpacked bytes of all records, except tensors.
 constexpr std::int64_t most_unpacked_bytes = std::int64_t{1} << 27;
-/// The most tokens of one expression, blanks before a line, branches of one `elif` chain.
+/// Limits of tokens per expression, indentation, and branches of an `elif` chain.
 constexpr int most_tokens = 1000, most_indentation = 400, most_branches = 400;
-/// The most classes: each may be an attribute's in the one before, one level of recursion.
+/// Limit of classes: each may be an attribute of the previous one, a level of recursion.
 constexpr int most_classes = 20'000;
 
-/// Reads code as tokens and brackets. Commas and lines separate expressions; everything else may
-/// be one level of the parser's recursion.
+/// Reads code as tokens and brackets. Commas and lines separate expressions; any other token may be
+/// a level of the parser's recursion.
 class CodeChecker {
  public:
   CodeChecker(std::string_view code, std::string where) : code_(code), where_(std::move(where)) {}
@@ -99,7 +99,7 @@ class CodeChecker {
   std::string_view code_;
   std::string where_;
   std::size_t at_ = 0;
-  int tokens_ = 0;         ///< In the expression, those before its open brackets too.
+  int tokens_ = 0;         ///< In the expression, including those before its open brackets.
   std::vector<int> open_;  ///< `tokens_` at each open bracket.
   int branches_ = 0;
   bool line_begins_ = true;
@@ -111,8 +111,8 @@ bool is_tensor_data(std::string_view record) {
           record.starts_with("traced_inputs/"));
 }
 
-/// Records of tensors are parts of the file: torch.jit.save does not pack them, and other tools
-/// that do (zip -9) leave at least a thousandth of each.
+/// Tensor records must be plausible for the file's size: torch.jit.save does not compress them, and
+/// other tools (zip -9) leave at least a thousandth.
 void check_sizes(const exported::Archive& archive) {
   const auto file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(archive.path()));
   std::int64_t unpacked = 0, tensors = 0;

@@ -47,7 +47,7 @@ bool trains(const torch::jit::Module& module, const TorchScriptOptions& options)
   return module.parameters().size() > 0;
 }
 
-/// Nothing runs backward while a script is walked: what autograd would keep need not live.
+/// No backward pass while a script is walked: saved tensors are not kept alive.
 struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
   void call_pack_hook(const at::Tensor&) override {}
   at::Tensor call_unpack_hook() override {
@@ -57,8 +57,8 @@ struct ForgettingHooks final : torch::autograd::SavedVariableHooks {
 
 bool is_trace(const torchscript::Archive& archive) { return !archive.example_inputs.empty(); }
 
-/// What is asked of the walk: a trace does not branch on a dtype, so it is walked in its own, which
-/// tells what its casts did.
+/// Options of the walk: a trace does not branch on dtypes, so it is walked in its own dtype, which
+/// shows the effect of its casts.
 TorchScriptOptions walk_options(const torchscript::Archive& archive,
                                 const TorchScriptOptions& options) {
   TorchScriptOptions result = options;
@@ -69,7 +69,7 @@ TorchScriptOptions walk_options(const torchscript::Archive& archive,
   return result;
 }
 
-/// Casts the graph of a trace; inputs that were given with a dtype have that.
+/// Casts the graph of a trace; inputs given with a dtype keep it.
 void cast_trace(Graph& graph, const TorchScriptOptions& options, const FunctionCalls& calls) {
   cast_floating_point(graph, *options.dtype, calls);
   for (const InputOverride& given : options.inputs)
@@ -107,7 +107,7 @@ void note_sources(const torchscript::PythonSources& sources, Graph& graph) {
     graph.warnings.push_back(std::move(warning));
 }
 
-/// What a trace without the lines of its Python does not tell.
+/// Notes the information that a trace lacks without its Python lines.
 void note_lost(Graph& graph, const TorchScriptOptions& options, bool makes_masks) {
   note_kept_casts(graph);
   if (makes_masks) {
@@ -159,8 +159,8 @@ Graph walk(const std::string& path, const TorchScriptOptions& asked,
   return graph;
 }
 
-/// Values are followed where the code needs one: it may follow from numbers of the file
-/// (`torch.arange(1, 4).tolist()`).
+/// Tracks values if the code needs one: it may depend on numbers in the file (`torch.arange(1,
+/// 4).tolist()`).
 Graph walk_with_values(const std::string& path, const TorchScriptOptions& options) {
   const bool bounds = options.unbacked == UnbackedSizes::max;
   const auto observer = std::make_shared<torchscript::WalkObserver>(bounds);

@@ -19,14 +19,14 @@ constexpr GraphTraits script_traits{
     .weights_are_pickled = true,
 };
 
-/// True when the content of the file is TorchScript. Throws Error when it cannot be read.
+/// True if the content of the file is TorchScript. Throws Error when it cannot be read.
 bool is_torchscript(const std::string& path);
 
 /// Runs the script once on fake tensors: calls, branches and loops are followed, and every operator
-/// that makes or changes a tensor becomes a node. The inputs of the result are bound. Inputs that
-/// `options` does not give have the shapes that torch.jit.trace kept. Weights are not read.
-/// Throws Error: a broken file, an input without a shape, code that depends on a tensor's data or
-/// that cannot be followed (the message names the line of the file's code).
+/// that makes or changes a tensor becomes a node. The inputs of the result are bound. Inputs not
+/// given in `options` have the shapes stored by torch.jit.trace. Weights are not read. Throws
+/// Error: a broken file, an input without a shape, code that depends on a tensor's data or that
+/// cannot be followed (the message names the line of the file's code).
 Graph load_torchscript(const std::string& path, const TorchScriptOptions& options);
 
 }  // namespace symprof::trace

@@ -1,4 +1,4 @@
-// The modules of a loaded script: their paths, and fake tensors in the place of their weights.
+// The modules of a loaded script: their paths, with fake tensors instead of weights.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -11,7 +11,7 @@
 
 namespace symprof::trace::torchscript {
 
-/// "torch.nn.modules.linear.Linear" of a class that the compiler calls
+/// "torch.nn.modules.linear.Linear" for a class that the compiler names
 /// "__torch__.torch.nn.modules.linear.___torch_mangle_3.Linear".
 std::string class_name(const c10::ClassType& type);
 
@@ -21,7 +21,7 @@ class ModuleTree {
   /// and gives `recorder` a value for each. Tensors of one storage and geometry are one value.
   ModuleTree(const c10::IValue& root, GraphRecorder& recorder, std::optional<DType> dtype);
 
-  /// The path of a module below the root ("" for the root itself); nothing for other objects.
+  /// The path of a module below the root ("" for the root itself); null for other objects.
   const std::string* path_of(const c10::ivalue::Object& object) const;
 
   /// The dtype to which floating-point tensors were cast; empty where they were not.

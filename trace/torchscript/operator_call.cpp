@@ -58,8 +58,8 @@ bool takes_tensor(const c10::Argument& argument) {
          type->kind() != c10::TypeKind::FloatType;
 }
 
-// torch.jit.trace computes sizes in tensors and passes them where a number is wanted
-// (prim::ImplicitTensorToNum); ATen would take such a tensor, but it is a number.
+// torch.jit.trace computes sizes as tensors and passes them as numbers (prim::ImplicitTensorToNum);
+// ATen would accept such a tensor, but it is a number.
 void take_numbers_out_of_tensors(const torch::jit::Node& node, Values& inputs) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr) return;
@@ -71,8 +71,8 @@ void take_numbers_out_of_tensors(const torch::jit::Node& node, Values& inputs) {
   }
 }
 
-// `x.to(device)` is traced as aten::to.dtype_layout with the dtype that x had: no wish of the
-// model's (trace/passes/cast_floating_point.cpp says the same of graphs).
+// `x.to(device)` is traced as aten::to.dtype_layout with x's dtype, which the model did not request
+// (see trace/passes/cast_floating_point.cpp for graphs).
 void cast_move(const torch::jit::Node& node, DType dtype, Values& inputs) {
   const c10::FunctionSchema* schema = node.maybeSchema();
   if (schema == nullptr || schema->name() != "aten::to" ||
@@ -85,13 +85,13 @@ bool is_in_dispatcher(const c10::FunctionSchema& schema) {
   return c10::Dispatcher::singleton().findSchema(schema.operator_name()).has_value();
 }
 
-/// `x.cpu()` leaves a tensor where it is, as `x.to("cpu")` does: a graph has one device.
+/// True for `x.cpu()`, a no-op like `x.to("cpu")`: a graph has one device.
 bool is_move_to_host(const torch::jit::Node& node) {
   static const auto move = c10::Symbol::fromQualString("aten::cpu");
   return node.kind() == move;
 }
 
-/// Other operators look at devices: `x.device.type == "cpu"`.
+/// False for operators that only read devices: `x.device.type == "cpu"`.
 bool makes_tensor(const torch::jit::Node& node) {
   return std::ranges::any_of(node.outputs(), [](const torch::jit::Value* output) {
     return output->type()->kind() != c10::TypeKind::BoolType &&
@@ -99,8 +99,8 @@ bool makes_tensor(const torch::jit::Node& node) {
   });
 }
 
-/// A sequence between two numbers. Where those were sizes, a trace gives them as tensors of the
-/// host, which say nothing of where the sequence is.
+/// Sequences between two numbers. A trace passes sizes as host tensors, which do not determine the
+/// sequence's device.
 bool makes_sequence(const torch::jit::Node& node) {
   return node.kind() == c10::aten::linspace || node.kind() == c10::aten::logspace;
 }
@@ -111,7 +111,7 @@ std::string full_name(const torch::jit::Node& node) {
   return schema == nullptr ? node.kind().toQualString() : c10::toString(schema->operator_name());
 }
 
-/// What makes a tensor of its own from a number: that promotes as a tensor.
+/// True for operators that make a tensor from a number; it then promotes as a tensor.
 bool copies_tensor(const torch::jit::Node& node) {
   return node.kind() == c10::aten::to || node.kind() == c10::aten::detach;
 }
@@ -121,8 +121,8 @@ bool is_number(const at::Tensor& tensor) {
          (tensor.scalar_type() == at::kDouble || tensor.scalar_type() == at::kLong);
 }
 
-/// `weight.to(x.dtype)` that did nothing is the weight itself. The code goes on with what the cast
-/// made, which in another dtype is not the weight.
+/// A no-op `weight.to(x.dtype)` returns the weight itself. Its result gets its own value, because
+/// in another dtype the cast's result is not the weight.
 void tell_from_leaf(const torch::jit::Node& node, const Values& inputs, Values& results,
                     const GraphRecorder& recorder) {
   const bool is_cast = node.kind() == c10::aten::to || node.kind() == c10::aten::type_as;
@@ -136,7 +136,7 @@ void tell_from_leaf(const torch::jit::Node& node, const Values& inputs, Values& 
   results[0] = std::move(other);
 }
 
-/// aten::_shape_as_tensor reads sizes alone, which are known.
+/// aten::_shape_as_tensor reads only sizes, which are known.
 std::optional<at::Tensor> shape_as_tensor(const torch::jit::Node& node, const Values& inputs) {
   static const auto shape_op = c10::Symbol::fromQualString("aten::_shape_as_tensor");
   if (node.kind() != shape_op || !inputs.at(0).isTensor()) return std::nullopt;
@@ -147,9 +147,9 @@ std::optional<at::Tensor> shape_as_tensor(const torch::jit::Node& node, const Va
   return shape;
 }
 
-/// `x[:]` is no slice in Python, but for a trace that is being recorded (applySlice in
-/// torch/csrc/autograd/python_variable_indexing.cpp): indexing returns an alias then, whose
-/// backward pass makes nothing.
+/// `x[:]` calls no slice operator in Python, except while tracing (applySlice in
+/// torch/csrc/autograd/python_variable_indexing.cpp): indexing returns an alias, without backward
+/// work.
 bool slices_nothing_off(const torch::jit::Node& node, const Values& inputs) {
   if (node.kind() != c10::aten::slice || inputs.size() != 5 || !inputs[0].isTensor() ||
       !meta::is_fake(inputs[0].toTensor()) || !inputs[1].isInt())
@@ -162,8 +162,7 @@ bool slices_nothing_off(const torch::jit::Node& node, const Values& inputs) {
   return is_or_none(2, 0) && reaches_end && is_or_none(4, 1);
 }
 
-/// What Python makes on the device of numbers that the code has: they come from the host, and no
-/// other tensor has them there.
+/// A device tensor that Python creates from numbers in the code, copied from the host.
 at::Tensor filled(const at::Tensor& numbers, GraphRecorder& recorder, ScopeId scope) {
   static const auto full = c10::Dispatcher::singleton().findSchemaOrThrow("aten::full", "");
   const at::Tensor made = meta::make_fake(meta::spec_of(numbers));
@@ -175,7 +174,7 @@ at::Tensor filled(const at::Tensor& numbers, GraphRecorder& recorder, ScopeId sc
   return made;
 }
 
-/// Whether the node makes a tensor of numbers that the code has: a constant, moved to the device.
+/// True if the node creates a tensor from numbers in the code: a constant moved to the device.
 bool is_list_of_code(const torch::jit::Node& node) {
   static const auto lift = c10::Symbol::fromQualString("aten::lift_fresh");
   const torch::jit::Node* made = &node;
@@ -247,7 +246,7 @@ Values run_recorded(const torch::jit::Node& node, Values inputs, GraphRecorder& 
   const bool grad_before = at::GradMode::is_enabled();
   const c10::FunctionSchema* schema = node.maybeSchema();
   Values stack = inputs;
-  // `"{}".format(x)`: such an operator takes the number of its inputs from the stack
+  // `"{}".format(x)`: a vararg operator reads its input count from the stack
   // (CodeImpl::emitOperator in torch/csrc/jit/runtime/interpreter/code_impl.h).
   if (schema != nullptr && schema->is_vararg() && node.getOperator().hasOperation())
     stack.emplace_back(static_cast<std::int64_t>(inputs.size()));

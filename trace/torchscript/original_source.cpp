@@ -9,7 +9,7 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// What torch.fx calls the files of its code (torch/fx/graph_module.py, _EvalCacheLoader).
+/// File name of torch.fx's generated code (torch/fx/graph_module.py, _EvalCacheLoader).
 constexpr std::string_view generated_file = "<eval_with_key>";
 
 /// "forward" of `model.py(12): forward`.
@@ -36,7 +36,7 @@ std::optional<OriginalSource> original_source(const torch::jit::Node& node) try 
                         .function = function_of(innermost),
                         .is_generated = innermost.starts_with(generated_file)};
 } catch (const std::exception&) {
-  return std::nullopt;  // A damaged .debug_pkl, which nothing else needs.
+  return std::nullopt;  // A damaged .debug_pkl, which is optional.
 }
 
 }  // namespace symprof::trace::torchscript

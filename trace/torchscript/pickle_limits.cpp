@@ -12,11 +12,11 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// Modules are nested some ten deep; destructors recurse.
+/// Modules are nested about ten deep; destructors recurse.
 constexpr int deepest = 500;
 
-/// What is on the stack: how deep it is nested, and whether something else refers to it as well.
-/// Containers are filled before anything refers to them, so that depths do not change any more.
+/// A stack item: its nesting depth, and if it is also referenced elsewhere. Containers are filled
+/// before they are referenced, so depths are final.
 struct Item {
   int depth = 0;
   bool shared = false;
@@ -27,7 +27,7 @@ class PickleChecker {
   PickleChecker(std::string_view bytes, const std::string& where)
       : rest_(bytes), size_(bytes.size()), where_(where) {}
 
-  /// The instructions that torch/csrc/jit/serialization/unpickler.cpp knows.
+  /// The instructions of torch/csrc/jit/serialization/unpickler.cpp.
   void run() {
     while (!stopped_) step(static_cast<unsigned char>(take(1)[0]));
   }
@@ -70,7 +70,7 @@ class PickleChecker {
     return items_[stack_[stack_.size() - 1 - below]];
   }
 
-  /// Pops `count` items; the depth of the deepest, 0 when there are none.
+  /// Pops `count` items; returns the largest depth, 0 if none.
   int pop(std::size_t count) {
     int depth = 0;
     if (count > 0) top(count - 1);
@@ -96,7 +96,7 @@ class PickleChecker {
 
   void put(std::uint64_t slot) {
     top();
-    // Picklers count slots up, and LibTorch makes all that are below one.
+    // Picklers number slots consecutively, and LibTorch allocates all lower ones.
     if (slot >= size_) fail(fmt::format("keeps a value in slot {}, and has not so many", slot));
     memo_[slot] = stack_.back();
   }
@@ -205,7 +205,7 @@ class PickleChecker {
   std::size_t size_;
   const std::string& where_;
   std::vector<Item> items_;
-  std::vector<std::size_t> stack_;  ///< Indices into items_: what the memo knows is one item.
+  std::vector<std::size_t> stack_;  ///< Indices into items_: a memoized value is one item.
   std::vector<std::size_t> marks_;
   std::unordered_map<std::uint64_t, std::size_t> memo_;
   bool stopped_ = false;

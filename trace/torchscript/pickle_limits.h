@@ -6,9 +6,9 @@
 
 namespace symprof::trace::torchscript {
 
-/// Follows the stack and the memo of a pickle, without making any object. Throws Error when a value
-/// is nested too deep, or when an instruction does not find what it wants: LibTorch's unpickler and
-/// what it makes are not prepared for either. `where` is for the message.
+/// Simulates a pickle's stack and memo, without creating objects. Throws Error if a value is nested
+/// too deep, or if an instruction's operands are missing: LibTorch's unpickler handles neither.
+/// `where` is for the message.
 void check_pickle(std::string_view bytes, const std::string& where);
 
 }  // namespace symprof::trace::torchscript

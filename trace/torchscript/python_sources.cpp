@@ -12,23 +12,23 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// What torch.nn.Module does around each forward function.
+/// True for torch.nn.Module's frames around a forward function.
 bool calls_a_module(const StackFrame& frame) {
   return frame.file.ends_with("torch/nn/modules/module.py") &&
          (frame.function == "_slow_forward" || frame.function == "_call_impl" ||
           frame.function == "_wrapped_call_impl");
 }
 
-/// `<listcomp>`, `<genexpr>`, `<lambda>`: they stand in the line of another function.
+/// `<listcomp>`, `<genexpr>`, `<lambda>`: they are on a line of another function.
 bool has_no_name(const StackFrame& frame) { return frame.function.starts_with('<'); }
 
-/// What wraps a decorated function.
+/// True for frames of decorators.
 bool decorates(const StackFrame& frame) {
   return frame.file.ends_with("torch/utils/_contextlib.py") ||
          frame.file.ends_with("torch/amp/autocast_mode.py");
 }
 
-/// As Python's traceback module writes it; without a text where the line is not there.
+/// Formatted as by Python's traceback module; without text if the line is not available.
 std::string text_of(const StackFrame& frame, const PythonLine* line) {
   const std::string place = fmt::format("File \"{}\", line {}, in {}\n", frame.file,
                                         line != nullptr ? line->first : frame.line, frame.function);
@@ -58,8 +58,8 @@ void PythonSources::judge(const torch::jit::Node& node) {
   }
 }
 
-/// `called` is the function that ran when the frame was at its line; empty where none did, and
-/// where the line may call it by another name.
+/// `called`: the function called at the frame's line; empty if none, or if the line may call it by
+/// another name.
 void PythonSources::judge(const StackFrame& frame, std::string_view called) {
   File& file = file_of(frame.file);
   if (!file.content || file.has_moved) return;
@@ -85,7 +85,7 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   std::string trace;
   for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame) {  // The outermost first.
     const PythonLine* line = line_of(*frame);
-    if (line != nullptr && hands_on_arguments(line->text)) continue;  // It holds nothing else.
+    if (line != nullptr && hands_on_arguments(line->text)) continue;  // Keeps nothing else alive.
     if (line != nullptr) {
       add_return(trace, *frame, *line);
       add_plain_lines(trace, *frame, *line);
@@ -102,8 +102,8 @@ SourceOfNode PythonSources::read(const std::string& stack) {
   return found;
 }
 
-/// The line with which the function of `frame` returns: it may have made no node. `callers` are the
-/// frames around it.
+/// Adds the return line of `frame`'s function, which may have no node. `callers`: the frames around
+/// it.
 void PythonSources::add_return(const std::string& callers, const StackFrame& frame,
                                const PythonLine& line) {
   const PythonLine* last = file_of(frame.file).content->last_return(line);
@@ -112,7 +112,7 @@ void PythonSources::add_return(const std::string& callers, const StackFrame& fra
   if (is_new) table_.intern(*trace);
 }
 
-/// The line of `frame`, and those of its function that make no node.
+/// Adds the line of `frame`, and lines of its function without nodes.
 void PythonSources::add_plain_lines(const std::string& callers, const StackFrame& frame,
                                     const PythonLine& line) {
   add_line(callers + text_of(frame, &line), line);

@@ -1,5 +1,5 @@
-// The Python that a trace was made from, read where its owner says that it lies: a trace has the
-// file, line and function of each call, and no text.
+// The Python source of a traced model, read from the user's folders: a trace has the file, line and
+// function of each call, but no text.
 #pragma once
 
 #include <torch/csrc/jit/api/module.h>
@@ -21,36 +21,36 @@
 
 namespace symprof::trace::torchscript {
 
-/// What the source says about the functions that ran at a node.
+/// Source information of the functions on a node's stack.
 struct SourceOfNode {
-  SourceId line = no_source;  ///< The innermost; no_source where the trace has no stack.
+  SourceId line = no_source;  ///< The innermost line; no_source if the trace has no stack.
   std::optional<bool> gradients;
   bool no_autocast = false;
 };
 
 class PythonSources {
  public:
-  /// `folders` have the files. Lines are added to those of `graph`, which has to outlive this.
+  /// `folders` contain the files. Lines are added to `graph`, which must outlive this.
   PythonSources(std::vector<std::string> folders, Graph& graph)
       : folders_(std::move(folders)), lines_(graph.source_lines), table_(lines_) {}
 
-  /// Holds the files against the nodes of all functions of `module`: a file whose functions lie
-  /// elsewhere, or none of whose lines names the function that it called, is of another
-  /// version than the one that was traced, and is left out. Throws Error where no file is left.
+  /// Checks the files against the nodes of all functions of `module`: a file whose functions are at
+  /// other lines, or whose lines never name the called function, is another version than the traced
+  /// one, and is ignored. Throws Error if no file remains.
   void judge(const torch::jit::Module& module);
 
-  /// For the nodes that ran under `stack`. A line whose file is not there has no text.
+  /// The source of nodes with `stack`. A line of a missing file has no text.
   SourceOfNode source_of(const std::string& stack);
 
-  /// A warning about files that another version of the code has; empty where there are none.
+  /// A warning about files of another version; empty if there are none.
   std::string warning() const;
 
  private:
-  /// A file of the trace, and what is there of it.
+  /// A file of the trace, and its content if found.
   struct File {
     std::optional<PythonFile> content;
-    bool has_moved = false;      ///< A function is not where the trace has it.
-    int naming = 0, silent = 0;  ///< Lines that name the function that they called, and others.
+    bool has_moved = false;      ///< A function is not at the line in the trace.
+    int naming = 0, silent = 0;  ///< Lines that name the called function, and others.
     std::set<std::pair<std::int64_t, std::string>> judged;  ///< A line, and what it called.
 
     bool is_other_version() const { return has_moved || (naming == 0 && silent > 3); }
@@ -71,9 +71,9 @@ class PythonSources {
   SourceTable table_;
   std::unordered_map<std::string, File> files_;
   std::unordered_map<std::string, SourceOfNode> known_;  // By stack.
-  std::deque<std::string> traces_;                       // What the table has views into.
+  std::deque<std::string> traces_;                       // Storage of the table's views.
   std::unordered_set<std::string> returns_;              // Traces of lines that return.
-  std::unordered_set<std::string> added_;                // Traces of lines whose blocks are known.
+  std::unordered_set<std::string> added_;                // Traces of lines with known blocks.
   std::unordered_set<std::string> judged_;               // Stacks.
 };
 

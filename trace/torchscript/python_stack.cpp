@@ -7,7 +7,7 @@
 namespace symprof::trace::torchscript {
 namespace {
 
-/// `…/file.py(12): function`; nothing where the line is no frame.
+/// `…/file.py(12): function`; nullopt if the line is not a frame.
 std::optional<StackFrame> parse_frame(std::string_view line) {
   const std::size_t close = line.rfind("): ");
   const std::size_t open = close == line.npos ? line.npos : line.rfind('(', close);
@@ -27,7 +27,7 @@ std::string stack_of(const torch::jit::Node& node) try {
   stack.resize(end == stack.npos ? 0 : stack.rfind('\n', end) + 1);
   return stack;
 } catch (const std::exception&) {
-  return {};  // A damaged .debug_pkl, which nothing else needs.
+  return {};  // A damaged .debug_pkl, which is optional.
 }
 
 std::vector<StackFrame> frames_of(std::string_view stack) {

@@ -1,12 +1,11 @@
-// What the walk of a script does not know, and whether it needed that.
+// Tracks values unknown to the walk of a script, and if they were needed.
 #pragma once
 
 #include "meta/fake/silent_observer.h"
 
 namespace symprof::trace::torchscript {
 
-/// Takes upper bounds where those are asked for, and notes where a size or a number of the code
-/// follows from data.
+/// Uses upper bounds if requested, and notes sizes and numbers that depend on data.
 class WalkObserver final : public meta::SilentObserver {
  public:
   explicit WalkObserver(bool takes_upper_bounds) : takes_upper_bounds_(takes_upper_bounds) {}

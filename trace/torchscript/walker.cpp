@@ -25,7 +25,7 @@ constexpr int most_depth = 400;
 constexpr std::size_t most_calls = 500'000;
 constexpr std::size_t most_constant_bytes = 65536;
 
-/// An error that names its node already: nodes around that one add nothing to it.
+/// An error that already names its node: enclosing nodes do not extend it.
 struct PlacedError final : Error {
   explicit PlacedError(Error error) : Error(std::move(error)) {}
 };
@@ -151,8 +151,7 @@ void Walker::run_if(const torch::jit::Node& node, Frame& frame) {
 }
 
 // Inputs: trip count, condition, carried values. The body takes the counter and the carried values,
-// and gives the next condition and the next values (docs of prim::Loop in
-// torch/csrc/jit/OVERVIEW.md).
+// and returns the next condition and values (docs of prim::Loop in torch/csrc/jit/OVERVIEW.md).
 void Walker::run_loop(const torch::jit::Node& node, Frame& frame) {
   std::vector<IValue> carried = frame.take_inputs(node);
   const std::int64_t trips = carried.at(0).toInt();
@@ -172,8 +171,8 @@ void Walker::run_loop(const torch::jit::Node& node, Frame& frame) {
   set_outputs(node, frame, std::move(carried));
 }
 
-// A call of a module holds its arguments until it returns (`_wrapped_call_impl` in
-// torch/nn/modules/module.py); other functions have them as their own.
+// A module call keeps its arguments alive until it returns (`_wrapped_call_impl` in
+// torch/nn/modules/module.py); other functions own them.
 void Walker::run_call_method(const torch::jit::Node& node, Frame& frame) {
   std::vector<IValue> arguments = frame.take_inputs(node);
   const IValue object = arguments.at(0);
@@ -224,7 +223,7 @@ void Walker::run_exit(const torch::jit::Node& node, Frame& frame) {
   if (!node.outputs().empty()) set_outputs(node, frame, {result});
 }
 
-// The calls that follow run inside the region now, and when the graph runs.
+// Following calls run inside the region, now and when the graph runs.
 void Walker::add_region(symprof::Node marker, ScopeId scope) {
   marker.name = fmt::format("{}_{}", marker.name, graph_.nodes.size());
   marker.scope = scope;
@@ -277,7 +276,7 @@ void Walker::run_operator(const torch::jit::Node& node, Frame& frame) {
   for (std::size_t i = first; i < graph_.nodes.size(); ++i) graph_.nodes[i].source = source.line;
 }
 
-/// Opens and closes the regions that a trace does not show, but Python's stack and lines do.
+/// Opens and closes regions that only Python's stack and lines show, not the trace.
 SourceOfNode Walker::enter_regions(const torch::jit::Node& node, ScopeId scope) {
   if (!options_.traced) return {};
   const std::string stack = stack_of(node);
@@ -312,7 +311,7 @@ void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector
   }
 }
 
-// Constants whose data the archive does not have, or that was skipped, are fake from the start.
+// Constants without data, or with skipped data, are replaced by fake tensors.
 IValue Walker::readable(IValue constant) {
   if (!constant.isTensor() || !constant.toTensor().defined()) return constant;
   const at::Tensor& tensor = constant.toTensor();
@@ -323,7 +322,7 @@ IValue Walker::readable(IValue constant) {
   return entry->second;
 }
 
-// A method that a module calls on itself stays in its scope.
+// A module's call of its own method stays in its scope.
 ScopeId Walker::scope_of(const c10::ivalue::Object& object, const Frame& caller) {
   if (&object == caller.self) return caller.scope;
   const std::string* path = modules_.path_of(object);

@@ -1,4 +1,4 @@
-// Runs a script's code once, node by node, and has each operator on tensors recorded.
+// Runs a script's code once, node by node, and records each tensor operator.
 #pragma once
 
 #include <torch/csrc/jit/ir/ir.h>
@@ -19,14 +19,13 @@
 
 namespace symprof::trace::torchscript {
 
-/// Branches, loops and calls follow the values at hand: numbers are real, tensors are fake. Needs a
-/// FakeMode around it.
+/// Branches, loops and calls follow actual values: numbers are real, tensors are fake. Requires an
+/// active FakeMode.
 class Walker {
  public:
   /// `traced`: torch.jit.trace wrote the code. `constants_are_whole`: small tensors among the
-  /// code's constants may be read. `most_steps`: as in TorchScriptOptions.
-  /// `sources`: where a trace's Python is, so that its lines tell how long values live; null where
-  /// nobody says.
+  /// code's constants may be read. `most_steps`: as in TorchScriptOptions. `sources`: a trace's
+  /// Python source, for lifetimes of values; null if not given.
   struct Options {
     bool traced = false;
     bool constants_are_whole = false;
@@ -40,13 +39,13 @@ class Walker {
   c10::IValue call_method(const c10::IValue& object, const std::string& method,
                           std::vector<c10::IValue> arguments, ScopeId scope);
 
-  /// The functions that the casts of a trace ran in.
+  /// The functions of a trace's casts.
   const FunctionCalls& function_calls() const { return function_calls_; }
 
-  /// Whether functions of transformers made attention masks while the model was traced.
+  /// True if transformers created attention masks while tracing.
   bool makes_masks() const { return makes_masks_; }
 
-  /// The code has run: closes the regions of decorators.
+  /// Ends the run: closes the regions of decorators.
   void finish();
 
  private:
@@ -88,10 +87,10 @@ class Walker {
   bool makes_masks_ = false;
   FunctionCalls function_calls_;
   std::unordered_map<std::string, int> stacks_;  // By Python's stack and the module's call.
-  Decorators decorators_;                        // Of the last operator: their regions are open.
+  Decorators decorators_;                        // Of the last operator, with open regions.
   meta::Regions regions_;
   std::unordered_map<const torch::jit::Block*, FunctionLocals> locals_;
-  std::map<std::string, int> calls_;  // By a module's path: how often it ran.
+  std::map<std::string, int> calls_;  // Number of calls by module path.
   std::unordered_map<const at::TensorImpl*, at::Tensor> unreadable_;  // Stand-ins for constants.
 };
 

@@ -16,13 +16,13 @@
 namespace symprof::trace {
 namespace {
 
-/// LibTorch takes the size of a storage from the pickle, and its memory from a record: one that was
-/// cut short, or left out, is smaller.
+/// LibTorch takes a storage's size from the pickle, and its memory from a record: false for a
+/// truncated or missing record.
 bool is_whole(const c10::Storage& storage) {
   return malloc_usable_size(const_cast<void*>(storage.data())) >= storage.nbytes();
 }
 
-/// Gathers the tensors of a module by the names that ModuleTree gives them.
+/// Collects the tensors of a module, named as in ModuleTree.
 class WeightReader {
  public:
   void read(const c10::IValue& value, const std::string& path) {

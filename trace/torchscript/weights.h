@@ -13,8 +13,8 @@ namespace symprof::trace {
 
 using WeightValues = std::map<std::string, std::shared_ptr<const ConstantTensor>>;
 
-/// Parameters, buffers and other tensors of the file's module, by the names that the graph's values
-/// have; those whose data the file lacks are left out. Throws Error for a broken file.
+/// Parameters, buffers and other tensors of the file's module, by the names of the graph's values;
+/// those without data are omitted. Throws Error for a broken file.
 WeightValues load_torchscript_weights(const std::string& path);
 
 }  // namespace symprof::trace

@@ -22,8 +22,9 @@ struct ConvolutionWindow {
 /// - in fp32, without strides, forward and for the weight: spectra of whole planes, twice, of 16 to
 ///   256 positions (a power of two) in each direction;
 /// - in fp32, for the input: spectra of tiles of 32 x 32 positions;
-/// - for the weight also: partial sums, at most a 128 KiB tile per multiprocessor. Zero for devices
-///   without observed plans; 1-D, 3-D and dilated convolutions use no spectra.
+/// - for the weight also: partial sums, at most a 128 KiB tile per multiprocessor.
+///
+/// Zero for devices without observed plans; 1-D, 3-D and dilated convolutions use no spectra.
 ///
 /// Source: the first request of 3 584 passes under the benchmark on an H200, with PyTorch 2.11 and
 /// cuDNN 9.19 (truth/h200/data/probes.zip, probe-trials_*), which equals the largest workspace of
