@@ -6,7 +6,7 @@ using namespace symprof;
 using namespace symprof::profile;
 
 TEST_SUITE("collective_times") {
-  TEST_CASE("tensor ranks are neighbours, and pipelines cross nodes first") {
+  TEST_CASE("tensor-parallel ranks are adjacent, pipelines cross nodes first") {
     const MeshShape mesh{.pipeline = 2, .data = 2, .shard = 4, .tensor = 4, .devices_per_node = 8};
     CHECK(mesh.nodes_of(MeshDimension::tensor, 4) == 1);
     CHECK(mesh.nodes_of(MeshDimension::shard, 4) == 2);
@@ -16,7 +16,7 @@ TEST_SUITE("collective_times") {
     CHECK(one_node.nodes_of(MeshDimension::pipeline, 2) == 1);
   }
 
-  TEST_CASE("a collective takes what its kind, bytes and group take") {
+  TEST_CASE("a collective's time depends on its kind, bytes and group") {
     Links links{.nvlink_generation = 4, .channels = 8, .channel_gb = 48};
     links.network_bytes_per_second = 50e9;
     const CollectiveModel model(links, 9);

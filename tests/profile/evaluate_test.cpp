@@ -1,4 +1,4 @@
-// From a recording made by hand to its profile.
+// Profiles of hand-made recordings.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -49,7 +49,7 @@ struct LinearRelu : RecordingBuilder {
 }  // namespace
 
 TEST_SUITE("evaluate") {
-  TEST_CASE("rules of the caller's come before the program's") {
+  TEST_CASE("the caller's rules take precedence over built-in ones") {
     constexpr std::int64_t n = 6;
     static constexpr profile::Rule rows[] = {
         {"acme::spin",
@@ -85,7 +85,7 @@ TEST_SUITE("evaluate") {
     CHECK(profile.coverage.exact == 4);
   }
 
-  TEST_CASE("saved bytes: activations alone, with inputs, and row by row") {
+  TEST_CASE("saved bytes: activations, with inputs, and by row") {
     const Profile profile = LinearRelu().evaluate();
     CHECK(profile.totals.saved_bytes == 4 * M * N);
     CHECK(profile.totals.saved_bytes_with_inputs == 4 * (M * N + M * K));
@@ -102,7 +102,7 @@ TEST_SUITE("evaluate") {
     CHECK(profile.totals.input_bytes == 4 * M * K);
   }
 
-  TEST_CASE("an in-place node makes no output; a storage saved through two views counts once") {
+  TEST_CASE("an in-place node has no output; a storage saved through two views counts once") {
     LinearRelu step;
     const TensorRecord rows = step.over(step.y.storage, tensor({M * N}));
     const NodeId in_place = step.node("add_");
@@ -122,7 +122,7 @@ TEST_SUITE("evaluate") {
     CHECK(profile.totals.param_bytes == 4 * (K * N + N));
   }
 
-  TEST_CASE("kinds of storages have their own totals; what is saved in host memory is saved") {
+  TEST_CASE("kinds of storages have their own totals; saved host memory counts") {
     LinearRelu step;
     step.storage({.bytes = 100, .kind = StorageKind::buffer, .saved = true});
     step.storage({.bytes = 200, .kind = StorageKind::gradient});
@@ -137,7 +137,7 @@ TEST_SUITE("evaluate") {
     CHECK(totals.peak_allocated_bytes == without_host);
   }
 
-  TEST_CASE("a call without a rule is named, counted and in no sum") {
+  TEST_CASE("a call without a rule is named, counted and excluded from totals") {
     LinearRelu step;
     step.call("acme::fused", {t({M, N})}, {tensor({M, N})}, step.relu);
     step.call("acme::fused", {t({M, N})}, {tensor({M, N})}, step.relu);
@@ -164,7 +164,7 @@ TEST_SUITE("evaluate") {
     CHECK(profile.coverage.modelled == 1);
   }
 
-  TEST_CASE("the optimizer's FLOPs are its own, in neither pass") {
+  TEST_CASE("the optimizer's FLOPs are in neither pass") {
     LinearRelu step;
     const NodeId optimizer = step.node("optimizer", NodeKind::optimizer);
     step.call("aten::_foreach_add_", {list({{K, N}, {N}})}, {}, optimizer, Phase::optimizer);
@@ -187,7 +187,8 @@ TEST_SUITE("evaluate") {
     const CallId make_b = builder.call("aten::relu", {}, {}, second, Phase::backward);
     const CallId drop = builder.call("aten::relu", {}, {}, first, Phase::backward);
     CHECK(weight == 0);
-    builder.event(EventKind::allocate, x, none);  // The weight has no event: there from the start.
+    builder.event(EventKind::allocate, x,
+                  none);  // The weight has no event: allocated from the start.
     builder.event(EventKind::allocate, a, make_a);
     builder.event(EventKind::allocate, empty, view);
     builder.event(EventKind::allocate, host, view);
@@ -207,14 +208,14 @@ TEST_SUITE("evaluate") {
     CHECK(timeline[0].held.total() == 1024 + 512 + 1024);
     CHECK(timeline[0].held[MemoryCategory::parameters] == 1024);
     CHECK(timeline[0].held[MemoryCategory::temporaries] == 1024);
-    CHECK(timeline[1].call == make_b);  // Gives back in the call what it took.
+    CHECK(timeline[1].call == make_b);  // Frees in the call what it allocated.
     CHECK(timeline[1].held.total() == timeline[0].held.total());
     CHECK(timeline[1].highest_bytes == profile.totals.peak_allocated_bytes);
     CHECK(timeline[2].call == drop);
     CHECK(timeline[2].held.total() == 1024 + 512);
   }
 
-  TEST_CASE("what cannot be attributed stops the profile") {
+  TEST_CASE("calls and storages without a node are errors") {
     LinearRelu step;
     SUBCASE("a call of no node") {
       step.call("aten::relu", {t({M})}, {tensor({M})}, none);
@@ -225,14 +226,14 @@ TEST_SUITE("evaluate") {
       CHECK_THROWS_WITH_AS(step.evaluate(), doctest::Contains("saved bytes"), Error);
     }
     SUBCASE("a count that does not fit names its node and operator") {
-      // Tensors that can be, a product of 2 * 2^70 FLOPs that cannot be counted.
+      // Valid tensors, but a product of 2 * 2^70 FLOPs overflows.
       constexpr std::int64_t m = std::int64_t{1} << 20, k = std::int64_t{1} << 30;
       step.call("aten::mm", {t({m, k}), t({k, m})}, {tensor({1})}, step.linear);
       CHECK_THROWS_WITH_AS(step.evaluate(), doctest::Contains("node linear (aten::mm)"), Error);
     }
   }
 
-  TEST_CASE("nothing at all is a profile of zeros") {
+  TEST_CASE("an empty recording is a profile of zeros") {
     const Profile profile = profile::evaluate({}, {});
     CHECK(profile.nodes.empty());
     CHECK(profile.totals.peak_allocated_bytes == 0);

@@ -75,7 +75,7 @@ std::string documented(const Figure& figure) {
 }  // namespace
 
 TEST_SUITE("figures") {
-  TEST_CASE("a key is one figure's, and so is a counter; every counter is a figure's") {
+  TEST_CASE("keys and counters are unique, and every counter has a figure") {
     std::set<std::string_view> keys;
     std::size_t counters = 0;
     RowFigures row;
@@ -93,7 +93,7 @@ TEST_SUITE("figures") {
     CHECK_THROWS_AS(figure_of("nothing"), Error);
   }
 
-  TEST_CASE("what a figure needs, it has") {
+  TEST_CASE("every figure is complete") {
     for (const Figure& figure : figures()) {
       INFO("figure: " << figure.key);
       const bool is_in_nodes =
@@ -132,7 +132,7 @@ TEST_SUITE("figures") {
     CHECK_FALSE(value_of(figure_of("param_count"), row).has_value());
   }
 
-  TEST_CASE("a row has times where they were asked for, and folds what limits them") {
+  TEST_CASE("a row has times if requested, and folds their limits") {
     RowFigures row, other;
     row.fwd_time_ns = 7;
     CHECK_FALSE(value_of(figure_of("fwd_time_us"), row).has_value());
@@ -144,7 +144,7 @@ TEST_SUITE("figures") {
     CHECK(row.times.limited_ns[3] == 5);
   }
 
-  TEST_CASE("figures fold as they say") {
+  TEST_CASE("figures fold as declared") {
     RowFigures one, other, sums;
     for (const Figure& figure : figures())
       if (figure.counter != nullptr) one.*figure.counter = 2, other.*figure.counter = 3;

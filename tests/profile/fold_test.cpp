@@ -15,7 +15,7 @@ constexpr std::int64_t M = 8, K = 16;
 constexpr std::int64_t bytes = 4 * M * K;
 
 /// x -> block.attention (two nodes, one kept inside) -> add -> block.mlp.0 -> output. Every node
-/// makes a tensor of one size and needs the gradients of what it takes.
+/// produces a tensor of one size and needs gradients of its inputs.
 struct Chain : RecordingBuilder {
   NodeId input = node("x", NodeKind::input);
   NodeId scores = node("scores"), mix = node("mix"), add = node("add"), mlp = node("mlp");
@@ -88,10 +88,10 @@ TEST_SUITE("fold") {
     const RowFigures& attention = rows[1].figures;
     CHECK(rows[1].nodes.size() == 2);
     CHECK(attention.fwd_product_flops == 2 * (2 * M * K * K));
-    CHECK(attention.incremental_bytes == 2 * bytes);  // Both are kept for backward,
+    CHECK(attention.incremental_bytes == 2 * bytes);  // Both are saved for backward,
     CHECK(attention.output_bytes == bytes);           // one of them leaves the module.
-    CHECK(attention.param_bytes == 4 * K * K);        // Used twice, there once.
-    CHECK(attention.backward_bytes == bytes);         // x; what passes inside is not counted.
+    CHECK(attention.param_bytes == 4 * K * K);        // Used twice, counted once.
+    CHECK(attention.backward_bytes == bytes);         // x; internal tensors do not count.
   }
 
   TEST_CASE("modules at a depth") {
@@ -116,7 +116,7 @@ TEST_SUITE("fold") {
     CHECK(rows[1].module.empty());
   }
 
-  TEST_CASE("no row loses anything: FLOPs, saved bytes and nodes add up however rows fold") {
+  TEST_CASE("FLOPs, saved bytes and nodes are preserved by any folding") {
     Chain chain;
     const Profile profile = profile::evaluate(chain.recording(), {});
     for (const profile::FoldOptions options : {profile::FoldOptions{FoldBy::node},

@@ -1,4 +1,4 @@
-// Time of a pipeline's step, with formulas of schedules whose stages take equally long.
+// Step times of pipelines, against formulas for equal stages.
 #include "profile/pipeline_time.h"
 
 #include <doctest/doctest.h>
@@ -33,7 +33,7 @@ TEST_SUITE("pipeline_time") {
     }
   }
 
-  TEST_CASE("the first microbatch's messages and the last one's are waited for") {
+  TEST_CASE("messages of the first and last microbatch are exposed") {
     const int stages = 3, microbatches = 8;
     const double transfer = 2;
     const PipelineTime time = pipeline_time({PipelineKind::gpipe, stages, 1, microbatches},
@@ -52,7 +52,7 @@ TEST_SUITE("pipeline_time") {
     CHECK(time.idle_us == 2);
   }
 
-  TEST_CASE("passes are means over microbatches, and the rest is what the step has beside them") {
+  TEST_CASE("passes are means over microbatches, and the rest is outside of passes") {
     // Six calls, one after the other, in the first of a loop's steps.
     StepLoad load{.step_us = 23};
     for (const double end_us : {2, 5, 9, 14, 20, 21})

@@ -14,7 +14,7 @@
 namespace symprof::test::step_time_test {
 namespace {
 
-/// A byte takes a microsecond, a launch 2; a call of the host 10 and each of its launches 5.
+/// A byte takes 1 us, a launch 2 us; a host call 10 us plus 5 us per launch.
 DeviceSpec slow_device() {
   DeviceSpec device;
   device.name = "slow";
@@ -67,9 +67,10 @@ Profile timed(int calls, std::int64_t bytes, LaunchKind launch, const char* last
 }  // namespace
 
 TEST_SUITE("step_time") {
-  TEST_CASE("a collective runs beside computation, and what needs it waits for it") {
+  TEST_CASE("a collective overlaps computation, and its consumer waits for it") {
     const DeviceSpec device = slow_device();
-    // Three calls of 802 µs. What the first makes is sent, and the third needs what comes of it.
+    // Three calls of 802 µs. The first call's result is sent, and the third needs the collective's
+    // result.
     const auto with = [&](double us, CallId needed_by) {
       Profile profile = timed(3, 800, LaunchKind::graph);
       profile::add_collectives(profile, device,
@@ -94,7 +95,7 @@ TEST_SUITE("step_time") {
     CHECK(profile.time->idle_us == doctest::Approx(0));
   }
 
-  TEST_CASE("a device that is busy for longer than the host decides the step") {
+  TEST_CASE("a step is device-bound if the device is busy longer than the host") {
     const StepTime time = timed(3, 800, LaunchKind::eager).time.value();
     CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
     CHECK(time.step_us == doctest::Approx(3 * (800 + 2)));
@@ -104,7 +105,7 @@ TEST_SUITE("step_time") {
     CHECK(time.data_sheet_us == 0);
   }
 
-  TEST_CASE("a gap lies between kernels, in a graph it is part of each") {
+  TEST_CASE("kernels are separated by a gap, included in kernels of a graph") {
     DeviceSpec device = slow_device();
     device.kernel_gap_us = 3;
     const StepTime time = timed_on(device, 3, 800, LaunchKind::eager).time.value();
@@ -112,12 +113,11 @@ TEST_SUITE("step_time") {
     CHECK(time.idle_us == doctest::Approx(3 * 3));
     CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
     CHECK(timed_on(device, 3, 800, LaunchKind::graph).time->step_us == doctest::Approx(3 * 801));
-    // A device that waits for its host has had its gap.
+    // A host-bound device hides the gap.
     CHECK(timed_on(device, 10, 8, LaunchKind::eager).time->step_us == doctest::Approx(10 * 15));
   }
 
-  TEST_CASE(
-      "a step with room in L2 has kernels that are nearer to those that find their operands") {
+  TEST_CASE("kernels of a step that fits into L2 are closer to those with operands in L2") {
     DeviceSpec device = slow_device();
     const auto us_with = [&](std::int64_t l2_bytes) {
       device.l2_bytes = l2_bytes;
@@ -140,7 +140,7 @@ TEST_SUITE("step_time") {
     CHECK(us_with(1'000'000) < memory);
   }
 
-  TEST_CASE("a policy keeps the host, about calls of regions that keep some outputs") {
+  TEST_CASE("a checkpointing policy takes host time for calls in regions that keep some outputs") {
     RecordingBuilder b;
     for (const char* module : {"block", "block@1", "other"})
       b[b.node(module)].op = "higher_order::tag_activation_checkpoint";
@@ -174,7 +174,7 @@ TEST_SUITE("step_time") {
     CHECK(timed.time->step_us == doctest::Approx(calls_us + 2 * 2 * policy_us));
   }
 
-  TEST_CASE("the kernels of a call begin as they are issued, one by one") {
+  TEST_CASE("the kernels of a call start as they are issued") {
     DeviceSpec device = slow_device();
     device.kernel_gap_us = 2;
     const auto slot_of = [&](double us) {
@@ -189,11 +189,11 @@ TEST_SUITE("step_time") {
     CHECK(slot_of(3).end_us == doctest::Approx(last + 3.0 / 3));
   }
 
-  TEST_CASE("a CPU makes each call before it goes on, and launches nothing") {
+  TEST_CASE("a CPU runs each call synchronously, without launches") {
     const DeviceSpec cpu = cpu_device();
     Profile profile = timed_on(cpu, 3, 800, LaunchKind::eager);
     const StepTime time = profile.time.value();
-    // Its launch of 2 us is not there: coefficients have the floor that was measured.
+    // No launch of 2 us: coefficients include the measured floor.
     CHECK(time.forward_us == doctest::Approx(3 * (800 + 2)));
     CHECK(time.step_us == doctest::Approx(3 * (800 + 2 + 10)));
     CHECK(time.host_us == doctest::Approx(time.step_us));
@@ -203,7 +203,7 @@ TEST_SUITE("step_time") {
     CHECK(profile.time.value().step_us == doctest::Approx(time.step_us));
   }
 
-  TEST_CASE("a host that issues calls more slowly than they run decides it, and the device idles") {
+  TEST_CASE("a step is host-bound if calls are issued more slowly than they run") {
     const StepTime time = timed(10, 8, LaunchKind::eager).time.value();
     CHECK(time.step_us == doctest::Approx(10 * (10 + 5)));
     CHECK(time.idle_us == doctest::Approx(10 * (15 - (8 + 2))));
@@ -222,7 +222,7 @@ TEST_SUITE("step_time") {
     CHECK(time.step_us > 802 + 802 + 10 + 5);
   }
 
-  TEST_CASE("a call without a time is in no sum, and is named") {
+  TEST_CASE("a call without a time is excluded from totals, and named") {
     const Profile profile = timed(2, 800, LaunchKind::eager, "acme::unknown");
     CHECK(profile.time->unknown_calls == 1);
     CHECK(profile.time->unknown_ops == std::vector<std::string>{"acme::unknown"});
@@ -231,7 +231,7 @@ TEST_SUITE("step_time") {
     CHECK_FALSE(profile.nodes[0].calls[1].time.has_value());
   }
 
-  TEST_CASE("rows have nanoseconds, shares in a million, and what limits them") {
+  TEST_CASE("rows have nanoseconds, shares in parts of a million, and limits") {
     const Profile profile = timed(3, 800, LaunchKind::eager);
     const RowFigures& row = profile.nodes[0].figures;
     CHECK(row.times.are_there);
@@ -241,14 +241,14 @@ TEST_SUITE("step_time") {
     CHECK(row.times.limited_ns[static_cast<std::size_t>(profile::Limit::memory)] == row.time_ns);
   }
 
-  TEST_CASE("the interval has what is common to all kernels, and half of what their class has") {
+  TEST_CASE("the interval has the common error, and half of the class' error") {
     const StepTime time = timed(3, 800, LaunchKind::eager).time.value();
     const double half_width = std::sqrt(0.1 * 0.1 + 0.1 * 0.1);
     CHECK(time.high_us / time.step_us == doctest::Approx(std::exp(half_width)));
     CHECK(time.low_us / time.step_us == doctest::Approx(std::exp(-half_width)));
   }
 
-  TEST_CASE("on a CPU, what other devices say of a class is no estimate") {
+  TEST_CASE("on a CPU, other devices' coefficients give no estimate") {
     for (const bool of_data_sheet : {false, true}) {
       Profile profile = timed_on(cpu_device(), 1, 800, LaunchKind::eager);
       profile::KernelTimes times = measured_times();
@@ -260,7 +260,7 @@ TEST_SUITE("step_time") {
     }
   }
 
-  TEST_CASE("of a device that was calibrated itself, kernels are off each by itself") {
+  TEST_CASE("on a calibrated device, errors of kernels are independent") {
     DeviceSpec device = slow_device();
     device.speed_half_width = 0.04;
     const auto half_width_of = [&](const std::vector<std::int64_t>& sizes) {

@@ -28,14 +28,14 @@ constexpr std::int64_t M = 3, K = 5, N = 7;
 }  // namespace
 
 TEST_SUITE("bytes") {
-  TEST_CASE("every input is read once, every output written once") {
+  TEST_CASE("each input is read once, each output written once") {
     const Cost cost = cost_of("aten::mm", {t({M, K}, DType::bfloat16), t({K, N}, DType::bfloat16)},
                               {tensor({M, N}, DType::float32)});
     CHECK(cost.bytes_read == 2 * (M * K + K * N));
     CHECK(cost.bytes_written == 4 * (M * N));
   }
 
-  TEST_CASE("a tensor given twice is read once") {
+  TEST_CASE("a tensor passed twice is read once") {
     RecordingBuilder builder;
     builder.node("node");
     const TensorRecord x = builder.fresh(tensor({M, N}));
@@ -44,7 +44,7 @@ TEST_SUITE("bytes") {
     CHECK(only_cost(builder).bytes_read == 4 * M * N);
   }
 
-  TEST_CASE("an expanded dimension exists once, windows that overlap at most once") {
+  TEST_CASE("an expanded dimension counts once, overlapping windows at most once") {
     RecordingBuilder builder;
     builder.node("node");
     const StorageId row = builder.storage({.bytes = 4 * N});
@@ -55,7 +55,7 @@ TEST_SUITE("bytes") {
     CHECK(only_cost(builder).bytes_read == 4 * N + 4 * 10);
   }
 
-  TEST_CASE("in place: read and written; overwritten: written alone") {
+  TEST_CASE("in-place calls read and write, overwriting calls only write") {
     RecordingBuilder builder;
     builder.node("node");
     const TensorRecord x = builder.fresh(tensor({M, N}));
@@ -74,20 +74,20 @@ TEST_SUITE("bytes") {
     CHECK(only_cost(builder).bytes_written == 4 * M * N);
   }
 
-  TEST_CASE("an in-place list call writes its first list although it returns nothing") {
+  TEST_CASE("an in-place foreach call writes its first list") {
     const Cost cost = cost_of("aten::_foreach_mul_", {list({{M}, {N}}), t({})}, {});
     CHECK(cost.bytes_read == 4 * (M + N) + 4);
     CHECK(cost.bytes_written == 4 * (M + N));
   }
 
-  TEST_CASE("the fused optimizer leaves gradients unwritten") {
+  TEST_CASE("the fused optimizer does not write gradients") {
     const auto p = list({{M}, {N}});
     const Cost cost = cost_of("aten::_fused_adamw_", {p, p, p, p, list({}), list({{}, {}})}, {});
     CHECK(cost.bytes_read == 4 * (4 * (M + N) + 2));
     CHECK(cost.bytes_written == 4 * 3 * (M + N));
   }
 
-  TEST_CASE("look-ups read the rows they name") {
+  TEST_CASE("look-ups read the indexed rows") {
     const auto indices = t({2, M}, DType::int64);
     const Cost rows = cost_of("aten::embedding", {t({1000, K}), indices}, {tensor({2, M, K})});
     CHECK(rows.bytes_read == 8 * 2 * M + 4 * 2 * M * K);
@@ -97,7 +97,7 @@ TEST_SUITE("bytes") {
     CHECK(loss.bytes_read == 8 * M + 4 * M);
   }
 
-  TEST_CASE("scatters touch what they name in place, and copy the rest otherwise") {
+  TEST_CASE("in-place scatters touch only indexed elements, others copy the rest") {
     const std::vector<TestArgument> arguments = {t({100, N}), ints({0}), t({M, N}, DType::int64),
                                                  t({M, N})};
     const Cost in_place = cost_of("aten::scatter_add_", arguments, {tensor({100, N})});

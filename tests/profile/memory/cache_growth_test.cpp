@@ -38,7 +38,7 @@ struct CachedStep : RecordingBuilder {
 }  // namespace
 
 TEST_SUITE("cache_growth") {
-  TEST_CASE("each pass finds what the last one left") {
+  TEST_CASE("each pass starts with the previous pass' cache") {
     CachedStep step;
     const CacheGrowth growth(step.recording());
     CHECK(growth.pairs().size() == 1);
@@ -51,7 +51,7 @@ TEST_SUITE("cache_growth") {
     CHECK(growth.bytes(step.step, 3) == 2_MiB);
   }
 
-  TEST_CASE("old and new keys live together, and after the loop the new ones are held") {
+  TEST_CASE("old and new keys coexist, and after the loop the new ones are held") {
     CachedStep step;
     const StepMemory memory = simulate_step_memory(step.recording(), {});
     CHECK(memory.peak_allocated_bytes == 4_MiB + 2_MiB + 6_MiB);

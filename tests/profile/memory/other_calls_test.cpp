@@ -39,14 +39,14 @@ Recording step_with_name(CallId freed_by) {
 }  // namespace
 
 TEST_SUITE("other_calls") {
-  TEST_CASE("the peak without names that hold what no call needs") {
+  TEST_CASE("the peak if values are freed at their last use") {
     const profile::PeakWithLastUses peaks = profile::peak_with_last_uses(step_with_name(2));
     CHECK(peaks.found == 60 * unit);
     CHECK(peaks.at_last_uses == 50 * unit);
     CHECK(profile::peak_with_last_uses(step_with_name(1)).found == 50 * unit);
   }
 
-  TEST_CASE("names that a trace is guessed to have may make the peak too high") {
+  TEST_CASE("guessed variables of a trace may raise the peak") {
     CHECK(profile::other_calls(step_with_name(2)).guesses_names());
     CHECK_FALSE(profile::other_calls(step_with_name(1)).may_differ());
     Recording known = step_with_name(2);

@@ -20,7 +20,7 @@ using Kind = PeakOwner::Kind;
 constexpr std::int64_t weight = 4_MiB, batch = 2_MiB, output = 2_MiB, head = 8_MiB,
                        workspace = 32_MiB, scratch = 6_MiB, unused = 2_MiB;
 
-/// A step of AdamW on two layers in a list, of which the second makes a product, and a head.
+/// A step of AdamW on two layers in a list, the second with a product, and a head.
 struct TrainingStep : RecordingBuilder {
   NodeId input = node("x", NodeKind::input);
   NodeId first = in_module("first", "model.layers.0");
@@ -79,7 +79,8 @@ std::map<std::string, std::int64_t> totals(const std::vector<PeakOwner>& rows) {
 }  // namespace
 
 TEST_SUITE("peak_by_module") {
-  TEST_CASE("a parameter's module has its gradient and its states; every byte has one row") {
+  TEST_CASE(
+      "a parameter's module owns its gradient and optimizer states; every byte is in one row") {
     TrainingStep step;
     const StepMemory memory = simulate_step_memory(step.recording(), step.device, {.steps = 1});
     for (const std::optional<int> depth : {std::optional<int>(), std::optional<int>(3)}) {
@@ -102,7 +103,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(totals(folded)["model"] == 2 * (3 * weight + output));
   }
 
-  TEST_CASE("categories stay apart in a row, and add up over the rows") {
+  TEST_CASE("categories are separate in a row, and sum over the rows") {
     TrainingStep step;
     const StepMemory memory = simulate_step_memory(step.recording(), step.device);
     MemoryBreakdown sum;
@@ -116,7 +117,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(sum.bytes == memory.at_peak.bytes);
   }
 
-  TEST_CASE("a state of no parameter is the optimizer's own") {
+  TEST_CASE("a state without a parameter belongs to the optimizer") {
     TrainingStep step;
     const StorageId scale =
         step.storage({.bytes = output, .kind = StorageKind::optimizer_state, .node = step.first});
@@ -124,7 +125,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(profile::storage_owners(step.recording())[scale] == step.update);
   }
 
-  TEST_CASE("in a program what an earlier step made belongs to its user in the range") {
+  TEST_CASE("in a program, earlier steps' storages belong to their user in the range") {
     TrainingStep step;
     const StorageId weight_of_earlier =
         step.storage({.bytes = output, .kind = StorageKind::parameter, .node = step.first});
@@ -143,7 +144,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(owner_in(step.last) == step.last);
   }
 
-  TEST_CASE("a refused request leaves the peak until then, with its owners") {
+  TEST_CASE("a failed request keeps the peak until then, with its owners") {
     TrainingStep step;
     const StepMemory memory =
         simulate_step_memory(step.recording(), step.device, {.device_bytes = 64_MiB});
@@ -153,7 +154,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(all == memory.peak_allocated_bytes);
   }
 
-  TEST_CASE("the telling depth is the first at which no module has more than a quarter") {
+  TEST_CASE("the telling depth is the smallest at which no module has more than a quarter") {
     RecordingBuilder builder;
     const auto hold = [&](const std::string& path, std::int64_t bytes) {
       const NodeId id = builder.node(path);
@@ -174,7 +175,7 @@ TEST_SUITE("peak_by_module") {
     CHECK(depth() == 1);  // It has most of it at every depth.
   }
 
-  TEST_CASE("a graph without modules is told by its nodes") {
+  TEST_CASE("a graph without modules is reported by nodes") {
     RecordingBuilder builder;
     for (const char* name : {"MatMul_0", "MatMul_1"}) {
       const NodeId id = builder.node(name);
@@ -186,7 +187,7 @@ TEST_SUITE("peak_by_module") {
           std::map<std::string, std::int64_t>{{"MatMul_0", output}, {"MatMul_1", output}});
   }
 
-  TEST_CASE("modules that differ in numbers are said together") {
+  TEST_CASE("modules that differ only in numbers are merged") {
     TrainingStep step;
     step[step.second].module = "model.layers.1";
     const StepMemory memory = simulate_step_memory(step.recording(), step.device, {.steps = 1});
@@ -196,7 +197,7 @@ TEST_SUITE("peak_by_module") {
           "optimizer 6.00 MiB, others 4.00 MiB");
   }
 
-  TEST_CASE("the table cuts after the largest rows and sums the others") {
+  TEST_CASE("the table shows the largest rows and sums the others") {
     TrainingStep step;
     const StepMemory memory = simulate_step_memory(step.recording(), step.device, {.steps = 1});
     const report::PeakRows found =

@@ -10,8 +10,8 @@ namespace {
 
 constexpr std::int64_t block = 512;
 
-/// Three nodes make `first`, `second` and `third` blocks, each gone before the next is made. The
-/// first may live until the node with index `until`.
+/// Three nodes make `first`, `second` and `third` blocks, each freed before the next is allocated.
+/// The first may live until node `until`.
 Recording three_nodes(std::int64_t first, std::int64_t second, std::int64_t third, NodeId until) {
   RecordingBuilder builder;
   for (const std::int64_t blocks : {first, second, third}) {
@@ -32,7 +32,7 @@ Recording three_nodes(std::int64_t first, std::int64_t second, std::int64_t thir
 }  // namespace
 
 TEST_SUITE("peak_doubt") {
-  TEST_CASE("nothing is open where a file tells all") {
+  TEST_CASE("no lifetime uncertainty if the file shows all lifetimes") {
     const PeakDoubt doubt = profile::peak_doubt(three_nodes(10, 20, 30, none));
     CHECK(doubt.bytes == 0);
     CHECK(doubt.peak_bytes == 30 * block);
@@ -40,7 +40,7 @@ TEST_SUITE("peak_doubt") {
     CHECK(doubt.because == LifetimeDoubt::none);
   }
 
-  TEST_CASE("what may live longer is added where it may live") {
+  TEST_CASE("blocks that may live longer count where they may be alive") {
     const PeakDoubt to_second = profile::peak_doubt(three_nodes(10, 20, 30, 1));
     CHECK(to_second.bytes == std::max(10 + 20, 30) * block - 30 * block);
     CHECK_FALSE(to_second.is_lower_bound());
@@ -50,7 +50,7 @@ TEST_SUITE("peak_doubt") {
     CHECK(to_third.because == LifetimeDoubt::function);
   }
 
-  TEST_CASE("without lines of Python less is enough; a 200th of the peak is nothing") {
+  TEST_CASE("without Python lines the threshold is lower; 0.5 % of the peak is ignored") {
     CHECK(profile::peak_doubt(three_nodes(5, 20, 1000, 2)).bytes == 0);
     Recording recording = three_nodes(6, 20, 1000, 2);
     CHECK(profile::peak_doubt(recording).bytes == 6 * block);
@@ -59,11 +59,11 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).is_lower_bound());
   }
 
-  TEST_CASE("at most, all that is open is held until the step is over") {
+  TEST_CASE("the upper bound holds all open blocks until the step's end") {
     Recording recording = three_nodes(10, 20, 30, 1);
     for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
-    CHECK(profile::peak_doubt(recording).most_bytes == 0);  // Nothing is said of it,
-    recording = three_nodes(10, 20, 30, 2);                 // but where something is in doubt.
+    CHECK(profile::peak_doubt(recording).most_bytes == 0);  // Not reported,
+    recording = three_nodes(10, 20, 30, 2);                 // unless there is uncertainty.
     CHECK(profile::peak_doubt(recording).most_bytes == 10 * block);
     for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
     const PeakDoubt doubt = profile::peak_doubt(recording);
@@ -71,7 +71,7 @@ TEST_SUITE("peak_doubt") {
     CHECK(doubt.most_bytes == (10 + 20) * block);
   }
 
-  TEST_CASE("in training less is enough") {
+  TEST_CASE("in training the threshold is lower") {
     Recording recording = three_nodes(6, 20, 1000, 2);
     CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
     recording.calls.push_back(recording.calls.back());
@@ -81,7 +81,7 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).is_lower_bound());
   }
 
-  TEST_CASE("what modules hold unregistered is in blocks, beside what lives longer") {
+  TEST_CASE("unregistered tensors are counted in blocks, in addition to longer lifetimes") {
     Recording recording = three_nodes(10, 20, 30, none);
     recording.unregistered_bytes = {4, 513};
     const PeakDoubt doubt = profile::peak_doubt(recording);
@@ -99,7 +99,7 @@ TEST_SUITE("peak_doubt") {
     CHECK(profile::peak_doubt(recording).bytes == 0);
   }
 
-  TEST_CASE("of a small file's inference two tensors that nobody has looked for are a part") {
+  TEST_CASE("in a small inference two possibly unregistered tensors count") {
     Recording recording = three_nodes(10, 20, 30, none);
     recording.traits = trace::exported_traits;
     const PeakDoubt doubt = profile::peak_doubt(recording);
@@ -116,7 +116,7 @@ TEST_SUITE("peak_doubt") {
     CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
   }
 
-  TEST_CASE("a fiftieth of the peak is not worth the words") {
+  TEST_CASE("2 % of the peak is not reported") {
     CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
     CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());
   }

@@ -22,7 +22,7 @@ std::int64_t sum_of(const Counts& counts, const Counts& weights) {
   return sum;
 }
 
-/// The most that blocks of these sizes in `bytes` weigh, each of them as often as it fits.
+/// The maximal weight of blocks of these sizes in `bytes`, with repetition.
 std::int64_t most_in(std::int64_t bytes, Counts::const_iterator next, Counts::const_iterator end) {
   if (next == end) return 0;
   std::int64_t most = 0;
@@ -32,7 +32,7 @@ std::int64_t most_in(std::int64_t bytes, Counts::const_iterator next, Counts::co
   return most;
 }
 
-/// The fewest segments of `bytes` that hold the blocks from `next` on, beside what `left` leave.
+/// The fewest segments of `bytes` for the blocks from `next` on, using the free parts `left`.
 std::size_t fewest_segments(std::int64_t bytes, const std::vector<std::int64_t>& blocks,
                             std::size_t next, std::vector<std::int64_t>& left) {
   if (next == blocks.size()) return left.size();
@@ -54,7 +54,7 @@ std::size_t fewest_segments(std::int64_t bytes, const std::vector<std::int64_t>&
 
 TEST_SUITE("segment_packing") {
   /// Two of 8 MiB and one of 3 MiB fill a segment, or one and four: 2 a + b = a + 4 b = 20 MiB.
-  TEST_CASE("weights are the prices of the linear programme of cutting stock") {
+  TEST_CASE("weights are the dual prices of the cutting-stock linear program") {
     const Counts counts{{3_MiB, 6}, {8_MiB, 4}};
     const Counts weights = packing_weights(counts, {20_MiB}, {}, {});
     CHECK(weights.at(8_MiB) == doctest::Approx(3 * 20_MiB / 7.0));
@@ -63,9 +63,9 @@ TEST_SUITE("segment_packing") {
     CHECK(weights.at(8_MiB) + 4 * weights.at(3_MiB) <= 20_MiB);
   }
 
-  /// Of 9 MiB, one fills a hole, and two a segment, where each may weigh 10. With a hole for each
-  /// of 6 blocks nothing is needed; with one hole, five of them need two and a half segments.
-  TEST_CASE("holes hold blocks for nothing") {
+  /// Blocks of 9 MiB: one fills a hole, two fill a segment, so each may weigh 10. With 6 holes for
+  /// 6 blocks no segment is needed; with one hole, five blocks need 2.5 segments.
+  TEST_CASE("holes hold blocks at no cost") {
     const auto beyond_holes = [](std::int64_t holes) {
       const std::int64_t weight =
           packing_weights({{9_MiB, 6}}, {20_MiB}, {}, {{9_MiB, holes}}).at(9_MiB);
@@ -73,14 +73,14 @@ TEST_SUITE("segment_packing") {
     };
     CHECK(beyond_holes(1) == 5 * 10_MiB);
     CHECK(beyond_holes(6) == 0);
-    // What a hole of 7 MiB can hold costs more than what it saves.
+    // The two 7 MiB blocks fit the two holes, so they add nothing.
     const Counts weights = packing_weights({{9_MiB, 2}, {7_MiB, 2}}, {20_MiB}, {}, {{7_MiB, 2}});
     CHECK(weights.at(9_MiB) == 10_MiB);
     CHECK(2 * weights.at(9_MiB) + 2 * weights.at(7_MiB) - 2 * weights.at(7_MiB) == 20_MiB);
   }
 
   TEST_CASE(
-      "what may be alone weighs what it has at most, and no segment holds more than its bytes") {
+      "blocks with their own segment weigh at most their bytes, and no segment holds more weight") {
     const Counts counts{{9_MiB, 5}, {12_MiB, 1}, {64_MiB, 2}};
     const Counts weights = packing_weights(counts, {20_MiB, 30_MiB}, {12_MiB, 64_MiB}, {});
     CHECK(weights.at(64_MiB) == 64_MiB);
@@ -91,7 +91,7 @@ TEST_SUITE("segment_packing") {
     CHECK(5 * weights.at(9_MiB) + weights.at(12_MiB) > 5 * 9_MiB + 12_MiB);
   }
 
-  TEST_CASE("weights are those of no filling that is too heavy, and of no more than are needed") {
+  TEST_CASE("no packing is too heavy, and weights do not exceed the segments needed") {
     std::mt19937 random(19);
     int heavier = 0;
     for (int i = 0; i < 300; ++i) {
@@ -112,15 +112,14 @@ TEST_SUITE("segment_packing") {
       const auto fewest = static_cast<std::int64_t>(fewest_segments(segment, blocks, 0, left));
       const std::int64_t weight = sum_of(counts, weights);
       CHECK(weight <= fewest * segment);
-      // Weights of blocks that weigh what they have are among those that there are, but for
-      // sizes that are rounded to cells.
+      // Weights equal to bytes are feasible, except for rounding to cells.
       CHECK(static_cast<double>(weight) > 0.99 * static_cast<double>(bytes));
       if (static_cast<double>(weight) > 1.05 * static_cast<double>(bytes)) ++heavier;
     }
     CHECK(heavier > 50);
   }
 
-  TEST_CASE("the smallest blocks count, too") {
+  TEST_CASE("the smallest blocks count") {
     const Counts weights = packing_weights({{512, 3}, {1_MiB, 1}}, {2_MiB}, {}, {});
     CHECK(weights.at(512) <= 512);
     profile::Filling filling(2_MiB);
@@ -129,7 +128,7 @@ TEST_SUITE("segment_packing") {
     CHECK(filling.room_for(1_MiB, 2_MiB) == 1_MiB);
   }
 
-  TEST_CASE("nothing weighs nothing") { CHECK(packing_weights({}, {20_MiB}, {}, {}).empty()); }
+  TEST_CASE("no blocks, no weights") { CHECK(packing_weights({}, {20_MiB}, {}, {}).empty()); }
 }
 
 }  // namespace symprof::test::segment_packing_test

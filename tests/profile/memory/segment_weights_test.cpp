@@ -18,7 +18,7 @@ using profile::SegmentWeights;
 using profile::simulate_step_memory;
 using profile::operator""_MiB;
 
-/// Parameters, results of calls that live until backward is over, and states of an optimizer.
+/// Parameters, call results that live until the end of backward, and optimizer states.
 struct Step : RecordingBuilder {
   Step(const std::vector<std::int64_t>& parameters, const std::vector<std::int64_t>& results,
        const std::vector<std::int64_t>& states = {}) {
@@ -52,25 +52,25 @@ std::int64_t sum_of(const SegmentWeights& weights, const std::vector<std::int64_
 }  // namespace
 
 TEST_SUITE("segment_weights") {
-  TEST_CASE("blocks that fill no segment weigh their share of it") {
+  TEST_CASE("blocks that cannot fill a segment weigh their share of it") {
     const std::vector<std::int64_t> blocks(6, 9_MiB);
     Step step({9_MiB}, blocks);
     const std::vector<PoolWeights> weights = step.weights();
     REQUIRE(weights.size() == 3);
     CHECK(weights[0].large.of(9_MiB) == 9_MiB);
     CHECK(weights[1].large.of(9_MiB) == 10_MiB);
-    // Beside the parameter there is room for one of them.
+    // One of them fits beside the parameter.
     CHECK(weights[1].large.of_model == 20_MiB - 10_MiB);
     CHECK(weights[0].large.of_model == 20_MiB - 9_MiB);
     CHECK(weights[1].large.unit_bytes == 20_MiB);
     CHECK(weights[1].large.base_bytes == 20_MiB);
-    CHECK(weights[1].large.of(8_MiB) == 0);  // Nothing asks for it.
+    CHECK(weights[1].large.of(8_MiB) == 0);  // Never requested.
     CHECK(sum_of(weights[1].large, blocks) == 70_MiB);
     CHECK(sum_of(weights[2].large, blocks) == 70_MiB);
     CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes == 80_MiB);
   }
 
-  TEST_CASE("in a segment that a loop takes up front, large blocks weigh what they have") {
+  TEST_CASE("in a segment reserved up front, large blocks weigh their bytes") {
     const std::vector<std::int64_t> blocks(6, 9_MiB);
     Step step({9_MiB, 65536}, blocks, {});
     const std::vector<PoolWeights> weights = segment_weights({&step.recording()}, {}, {}, true);
@@ -89,14 +89,14 @@ TEST_SUITE("segment_weights") {
     CHECK(simulate_step_memory(step.recording(), {}, {.loop = loop}).peak_reserved_bytes > 66_MiB);
   }
 
-  TEST_CASE("a smaller block that fits beside them makes them lighter") {
+  TEST_CASE("a smaller block that fits beside them reduces their weight") {
     Step step({20_MiB}, {9_MiB, 9_MiB, 9_MiB, 2_MiB});
     const SegmentWeights large = step.weights()[1].large;
     CHECK(2 * large.of(9_MiB) + large.of(2_MiB) == 20_MiB);
     CHECK(large.of_model == 20_MiB);
   }
 
-  TEST_CASE("pages that are expandable can be filled") {
+  TEST_CASE("expandable segments can be filled") {
     LoopOptions loop;
     loop.allocator.expandable_segments = true;
     const std::vector<PoolWeights> weights = Step({9_MiB}, {9_MiB}).weights(loop);
@@ -106,7 +106,7 @@ TEST_SUITE("segment_weights") {
     CHECK(weights[0].large.unit_bytes == 20_MiB);
   }
 
-  TEST_CASE("a block that fills a hole of the model's weighs what it takes elsewhere") {
+  TEST_CASE("a block that fills a hole of the model's segments weighs as elsewhere") {
     const std::vector<std::int64_t> blocks(3, 9_MiB);
     Step step({8_MiB, 3_MiB}, blocks);
     for (const PoolWeights& weights : step.weights())
@@ -115,7 +115,7 @@ TEST_SUITE("segment_weights") {
     CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes == 2 * 20_MiB);
   }
 
-  TEST_CASE("what stays may lie beside others in a segment") {
+  TEST_CASE("persistent blocks may share a segment") {
     const SegmentWeights large =
         Step({}, {30_MiB, 9_MiB, 9_MiB, 9_MiB}, {12_MiB}).weights()[2].large;
     CHECK(large.of(12_MiB) > 0);
@@ -123,7 +123,7 @@ TEST_SUITE("segment_weights") {
   }
 
   /// Of 8 and of 3 MiB, two and one or one and four fill a segment: segment_packing_test.cpp.
-  TEST_CASE("blocks weigh the most when their pool holds the most") {
+  TEST_CASE("weights are maximal at the peak of the pool") {
     std::vector<std::int64_t> blocks(4, 8_MiB);
     blocks.insert(blocks.end(), 6, 3_MiB);
     Step step({20_MiB}, blocks);
@@ -132,7 +132,7 @@ TEST_SUITE("segment_weights") {
     CHECK(simulate_step_memory(step.recording(), {}).peak_reserved_bytes >= 20_MiB + 60_MiB);
   }
 
-  TEST_CASE("no step reserves less than its blocks weigh") {
+  TEST_CASE("no step reserves less than its blocks' weight") {
     std::mt19937 random(3);
     const auto some = [&](std::size_t least, std::size_t most) {
       std::vector<std::int64_t> blocks(least + random() % (most - least + 1));

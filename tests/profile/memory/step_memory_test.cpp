@@ -33,7 +33,7 @@ Scratch of(const std::string& op, const std::vector<TestArgument>& arguments) {
 
 TEST_SUITE("step_memory") {
   TEST_CASE(
-      "a loop holds the next batch beside the last one, and old outputs through the forward") {
+      "a loop holds the next batch besides the last, and old outputs through the forward pass") {
     TrainingStep step;
     const StepMemory first = simulate_step_memory(step.recording(), {}, {.steps = 1});
     // Blocks of the large pool: the allocator splits a 20 MiB segment, so nothing is rounded.
@@ -47,14 +47,14 @@ TEST_SUITE("step_memory") {
     // In the second forward: parameter, state, one batch and two outputs, no gradient. The update
     // of either step needs more.
     CHECK(loop.peak_allocated_bytes == first.peak_allocated_bytes);
-    CHECK(loop.timeline.size() == 2);  // The update changes nothing: the state is there.
+    CHECK(loop.timeline.size() == 2);  // The update allocates nothing: the state exists.
     CHECK(loop.timeline[0].held[MemoryCategory::activations] == 2 * output_bytes);
     CHECK(loop.timeline[0].held[MemoryCategory::gradients] == 0);
     CHECK(loop.timeline[1].held[MemoryCategory::activations] == output_bytes);
     CHECK(loop.timeline[1].held[MemoryCategory::gradients] == weight_bytes);
   }
 
-  TEST_CASE("where no number is given, a step after the second that raises no peak is the last") {
+  TEST_CASE("by default, the first step after the second that raises no peak is the last") {
     TrainingStep step;
     const CallId forward = 0;
     const auto outputs_made = [&](StepMemoryOptions options) {
@@ -71,7 +71,7 @@ TEST_SUITE("step_memory") {
     CHECK(outputs_made({}) == 3);
   }
 
-  TEST_CASE("the optimizer's state is made by the first update, not before") {
+  TEST_CASE("optimizer state is allocated by the first update") {
     TrainingStep step;
     std::int64_t state_during_forward = -1;
     const StepMemoryOptions options{.steps = 1,
@@ -83,7 +83,7 @@ TEST_SUITE("step_memory") {
     CHECK(state_during_forward == weight_bytes);
   }
 
-  TEST_CASE("a later micro-batch finds the gradients of the first, and adds its own to them") {
+  TEST_CASE("later micro-batches accumulate into the first one's gradients") {
     TrainingStep step;
     const CallId backward = 1;
     std::int64_t updates = 0, gradients = 0;
@@ -108,7 +108,7 @@ TEST_SUITE("step_memory") {
     CHECK(memory.peak_allocated_bytes == without_update.peak_allocated_bytes);
   }
 
-  TEST_CASE("gradients that are kept lie through the forward pass, and new ones come beside them") {
+  TEST_CASE("kept gradients live through the forward pass, and new ones are allocated besides") {
     constexpr std::int64_t big = 8 * weight_bytes;  // The peak is in the forward pass.
     TrainingStep step;
     step.recording().storages[static_cast<std::size_t>(step.output)].bytes = big;
@@ -123,7 +123,7 @@ TEST_SUITE("step_memory") {
     CHECK(run(true, 3).peak_allocated_bytes == 3 * weight_bytes + input_bytes + 2 * big);
     CHECK(run(true, 3).at_peak[MemoryCategory::gradients] == weight_bytes);
 
-    // With small outputs the peak is in backward: the gradient that is there, and the one to add.
+    // With small outputs the peak is in backward: the kept gradient, and the new one.
     step.recording().storages[static_cast<std::size_t>(step.output)].bytes = output_bytes;
     const StepMemory kept = run(true, 3);
     CHECK(kept.peak_allocated_bytes == 4 * weight_bytes + input_bytes + output_bytes);
@@ -132,7 +132,7 @@ TEST_SUITE("step_memory") {
     CHECK(kept.timeline.back().held[MemoryCategory::gradients] == weight_bytes);
   }
 
-  TEST_CASE("micro-batches that repeat earlier ones are not run, and would change nothing") {
+  TEST_CASE("repeated micro-batches are skipped without changing results") {
     TrainingStep step;
     const auto peaks = [](const StepMemory& memory) {
       return std::tuple(memory.peak_allocated_bytes, memory.peak_reserved_bytes,
@@ -148,11 +148,11 @@ TEST_SUITE("step_memory") {
     const auto every_event = [&](const AllocatorEvent&, CallId) { ++events; };
     for (const int micro_batches : {2, 3, 4, 5, 6, 7, 64})
       CHECK(run(micro_batches, {}) == run(micro_batches, every_event));
-    CHECK(events > 2 * 64);  // Whoever listens hears all of them.
+    CHECK(events > 2 * 64);  // Observers get all of them.
     CHECK(run(std::numeric_limits<int>::max(), {}) == run(64, {}));
   }
 
-  TEST_CASE("a device that is too small refuses a call; the peaks are those until then") {
+  TEST_CASE("a device that is too small fails a call; the peaks are those until then") {
     TrainingStep step;
     const StepMemory memory =
         simulate_step_memory(step.recording(), {}, {.device_bytes = 24_MiB, .steps = 2});
@@ -165,7 +165,7 @@ TEST_SUITE("step_memory") {
     CHECK(refused.peak_reserved_bytes == 20_MiB);
   }
 
-  TEST_CASE("large blocks find room in what the loop takes before the model is made") {
+  TEST_CASE("large blocks fit into memory reserved before the model") {
     TrainingStep step;
     const StepMemory plain = simulate_step_memory(step.recording(), {});
     CHECK(plain.peak_reserved_bytes == 20_MiB + plain.small_segments_bytes);
@@ -184,7 +184,7 @@ TEST_SUITE("step_memory") {
     }
   }
 
-  TEST_CASE("each thread that multiplies has one cuBLAS workspace") {
+  TEST_CASE("each thread with matrix products has one cuBLAS workspace") {
     constexpr std::int64_t workspace = 32_MiB;
     TrainingStep step;
     const std::vector<TestArgument> matrices = {t({8, 8}), t({8, 8})};
@@ -196,7 +196,7 @@ TEST_SUITE("step_memory") {
     CHECK(of("aten::mm", {t({0, 8}), t({8, 8})}).uses_cublas == false);
   }
 
-  TEST_CASE("up to PyTorch 2.11 each thread that adds a bias has a workspace of cuBLASLt") {
+  TEST_CASE("up to PyTorch 2.11 each thread that adds a bias has a cuBLASLt workspace") {
     TrainingStep step;
     const std::vector<TestArgument> with_bias = {t({8}), t({4, 8}), t({8, 8})};
     step.call("aten::mm", {t({4, 8}), t({8, 8})}, {}, step.layer, Phase::forward);
@@ -219,7 +219,7 @@ TEST_SUITE("step_memory") {
     CHECK(!of("aten::mm", {t({4, 8}), t({8, 8})}).uses_cublaslt);
   }
 
-  TEST_CASE("recurrent layers share a state of dropout, made again where the generator was set") {
+  TEST_CASE("recurrent layers share a dropout state, reallocated when the generator is set") {
     TrainingStep step;
     const auto layer = [&](bool has_dropout, Phase phase) {
       const TestArgument state = t({0}, DType::uint8);
@@ -241,7 +241,7 @@ TEST_SUITE("step_memory") {
     };
     const StepMemory memory =
         simulate_step_memory(step.recording(), device, {.steps = 2, .observer = note});
-    const CallId first = 3, second = first + 1, recomputed = second + 2;  // Behind the step's own.
+    const CallId first = 3, second = first + 1, recomputed = second + 2;  // After the step's own.
     CHECK(made == std::vector<CallId>{second, recomputed, second, recomputed});
     CHECK(memory.timeline.back().held[MemoryCategory::workspace] == state_bytes);
   }
@@ -274,12 +274,12 @@ TEST_SUITE("step_memory") {
     CHECK(tried.empty());
     options.loop.cudnn_benchmark = true;
     const StepMemory memory = simulate_step_memory(step.recording(), device, options);
-    const CallId first = 3;  // Behind the step's own.
+    const CallId first = 3;  // After the step's own.
     CHECK(tried == std::vector<CallId>{first, first + 2});
     CHECK(memory.peak_allocated_bytes > trial_of(8));
     CHECK(memory.peak_reserved_bytes > without);
-    CHECK(memory.reserved_bytes < trial_of(8));  // The cache was emptied behind each trial.
-    // A device that has room for the step and for no trial.
+    CHECK(memory.reserved_bytes < trial_of(8));  // The cache was emptied after each trial.
+    // A device with memory for the step but for no trial.
     options.device_bytes = without;
     CHECK(!simulate_step_memory(step.recording(), device, options).refused_call);
   }
@@ -322,12 +322,12 @@ TEST_SUITE("step_memory") {
     CHECK(split.blocks[0] / (8 * 4) == 32);  // 8 · 32 of 264 slots: 97 % of one wave.
   }
 
-  TEST_CASE("only what cuDNN alone knows is left out, and counted") {
+  TEST_CASE("scratch known only to cuDNN is omitted, and counted") {
     TrainingStep step;
     step.call("aten::convolution", {t({1, 3, 8, 8}), t({4, 3, 3, 3})}, {}, step.layer);
     CHECK(simulate_step_memory(step.recording(), {}).incomplete_calls == 1);
     const profile::LoopOptions several{.micro_batches =
-                                           3};  // The call, not how often the loop makes it.
+                                           3};  // The call, not its repetitions in the loop.
     CHECK(simulate_step_memory(step.recording(), {}, {.loop = several}).incomplete_calls == 1);
   }
 }

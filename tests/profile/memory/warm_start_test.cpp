@@ -16,18 +16,19 @@ using profile::StepMemoryOptions;
 }  // namespace
 
 TEST_SUITE("warm_start") {
-  TEST_CASE("a warm start makes states before the first batch, and holds no more") {
+  TEST_CASE("a warm start allocates states before the first batch, and holds no more") {
     TrainingStep step;
     const auto run = [&](bool warm_start, int steps) {
       return simulate_step_memory(step.recording(), {},
                                   {.loop = {.warm_start = warm_start}, .steps = steps});
     };
-    // The first step holds the state beside what it held without.
+    // The first step additionally holds the state.
     CHECK(run(true, 1).timeline.front().held[MemoryCategory::optimizer] == weight_bytes);
     CHECK(run(false, 1).timeline.front().held[MemoryCategory::optimizer] == 0);
     for (const int steps : {2, 3})
       CHECK(run(true, steps).peak_allocated_bytes == run(false, steps).peak_allocated_bytes);
-    // Up front is room for the state behind the parameter, and not among what backward makes.
+    // With memory reserved up front, the state fits after the parameter instead of among backward's
+    // blocks.
     StepMemoryOptions options;
     options.loop.warm_start = true;
     options.loop.allocator.up_front_bytes = {40_MiB};
@@ -40,7 +41,7 @@ TEST_SUITE("warm_start") {
     CHECK(large[1] == large[0] + weight_bytes);
   }
 
-  TEST_CASE("a warm start makes the workspaces of both threads, where a call multiplies") {
+  TEST_CASE("a warm start allocates both threads' workspaces if a call multiplies") {
     const DeviceSpec device{.cublas_workspace_bytes = 32_MiB};
     TrainingStep step;
     CHECK_FALSE(simulate_step_memory(step.recording(), device).uses_cublas);

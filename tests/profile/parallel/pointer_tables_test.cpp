@@ -25,7 +25,7 @@ std::vector<std::int64_t> root(std::int64_t bytes_of_number) {
 
 TEST_SUITE("profile.parallel") {
   // The allocator's history of PyTorch's CUDA build, truth/parallel/ranks_truth.py --events.
-  TEST_CASE("tables of pointers have the sizes that PyTorch asks for") {
+  TEST_CASE("pointer tables have the sizes of PyTorch's requests") {
     const DeviceSpec device{.compute_major = 9, .compute_minor = 0, .multiprocessors = 132};
     CHECK(copy_out_table_bytes(layer(4), 8, device) == 20408);
     CHECK(copy_out_table_bytes(root(4), 8, device) == 33632);
@@ -35,7 +35,7 @@ TEST_SUITE("profile.parallel") {
     CHECK(copy_in_table_bytes(root(4)) == 402280);
   }
 
-  TEST_CASE("a small copy has a block for each piece") {
+  TEST_CASE("a small copy has a block per piece") {
     const DeviceSpec device{.compute_major = 9, .compute_minor = 0, .multiprocessors = 132};
     const std::vector<std::int64_t> pieces{512, 2048};
     CHECK(copy_out_table_bytes(pieces, 2, device) == 8 * (3 * 2 + 2 + 3));

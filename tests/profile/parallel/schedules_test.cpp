@@ -1,4 +1,4 @@
-// PyTorch's own schedules, as truth/parallel/pipelines.py made it build and run them.
+// PyTorch's own schedules, built and run by truth/parallel/pipelines.py.
 #include "profile/parallel/schedules.h"
 
 #include <doctest/doctest.h>
@@ -67,7 +67,7 @@ TEST_SUITE("schedules") {
     }
   }
 
-  TEST_CASE("bubbles of equal stages are the formulas of the papers") {
+  TEST_CASE("bubbles of equal stages equal the papers' formulas") {
     for (const int ranks : {2, 4, 8})
       for (const int microbatches : {8, 16, 32}) {
         const auto bubble = [&](PipelineKind kind, int chunks) {
@@ -81,7 +81,7 @@ TEST_SUITE("schedules") {
       }
   }
 
-  TEST_CASE("gradients of weights wait for as many steps as the rank's place in a zero bubble") {
+  TEST_CASE("in zero-bubble schedules weight gradients wait as many steps as the rank's index") {
     const Pipeline pipeline{PipelineKind::interleaved_zero_bubble, 4, 2, 8};
     const PipelineRun run = run_pipeline(pipeline, actions_of(pipeline), unit_times(pipeline));
     CHECK(run.waiting == std::vector{1, 2, 3, 4});
@@ -98,7 +98,7 @@ TEST_SUITE("schedules") {
     CHECK(run.idle[0] == run.makespan - 9);
   }
 
-  TEST_CASE("numbers that a schedule does not take are refused, and so is an order that waits") {
+  TEST_CASE("invalid numbers of a schedule are refused, and so is a deadlock") {
     CHECK_THROWS_AS(actions_of({PipelineKind::one_f_one_b, 4, 2, 8}), Error);
     CHECK_THROWS_AS(actions_of({PipelineKind::zbv_zero_bubble, 4, 1, 8}), Error);
     CHECK_THROWS_AS(actions_of({PipelineKind::dual_pipe_v, 4, 2, 4}), Error);
@@ -109,7 +109,7 @@ TEST_SUITE("schedules") {
     CHECK_THROWS_AS(run_pipeline(one, {{backward}}, unit_times(one)), Error);
   }
 
-  TEST_CASE("each message is sent once and received once, before what needs it") {
+  TEST_CASE("each message is sent once and received once, before its use") {
     using Message = PipelineWork::Message;
     for (const Pipeline& pipeline :
          {Pipeline{PipelineKind::gpipe, 4, 1, 8}, Pipeline{PipelineKind::one_f_one_b, 4, 1, 8},

@@ -1,4 +1,4 @@
-// Made-up measurements with known coefficients give them back; an interval holds what no fit saw.
+// Fits recover known coefficients from synthetic measurements; intervals cover held-out rows.
 #include "profile/time/fit.h"
 
 #include <doctest/doctest.h>
@@ -37,7 +37,7 @@ std::vector<Kernel> products() {
   return kernels;
 }
 
-/// What the formula says with `coefficients`, times exp(`spread` · a normal number).
+/// The formula with `coefficients`, times exp(`spread` · a normal number).
 std::vector<MeasuredKernel> made_up(const std::vector<Kernel>& kernels,
                                     const std::vector<double>& coefficients, double spread) {
   const TimeModel model(device(), {}, {}, Floor::measured);
@@ -73,7 +73,7 @@ const std::vector<double> true_stream{7, 0.6, 4, 0.4, 0.9};
 }  // namespace
 
 TEST_SUITE("time_fit") {
-  TEST_CASE("least squares find a line, leave an outlier aside and stop at a bound") {
+  TEST_CASE("least squares fits a line, ignores an outlier and stops at a bound") {
     // y = a + b x with a = 2, b = -1 at x = 0 … 9; the last value is 100 above the line.
     const auto errors = [](std::span<const double> at) {
       std::vector<double> result;
@@ -89,7 +89,7 @@ TEST_SUITE("time_fit") {
     CHECK(bound[1] == doctest::Approx(-0.5));
   }
 
-  TEST_CASE("coefficients of made-up streams come back") {
+  TEST_CASE("a fit recovers the coefficients of synthetic streams") {
     const ClassTimes times = fit_class(device(), TimeClass::elementwise,
                                        made_up(streams(), true_stream, 0), "made-up rows");
     for (std::size_t i = 0; i < true_stream.size(); ++i)
@@ -99,7 +99,7 @@ TEST_SUITE("time_fit") {
     CHECK(times.points.size() == streams().size());
   }
 
-  TEST_CASE("a file of made-up products estimates products between those that were measured") {
+  TEST_CASE("a file of synthetic products estimates products between the measured ones") {
     const std::vector<double> truth{6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6, 0.8, 0.05};
     TimeModel model = read_back(TimeClass::product_fp32, made_up(products(), truth, 0));
     for (const ProductWork& work :
@@ -112,7 +112,7 @@ TEST_SUITE("time_fit") {
     }
   }
 
-  TEST_CASE("nine of ten measurements that no fit saw lie within the interval") {
+  TEST_CASE("the interval covers 90 % of held-out measurements") {
     std::vector<MeasuredKernel> seen, unseen;
     const auto rows = made_up(products(), {6, 0.7, 25, 0.7, 30, 0.8, 3, 0.05, 0.6, 0.8, 0.05}, 0.1);
     for (std::size_t i = 0; i < rows.size(); ++i) (i % 2 == 0 ? seen : unseen).push_back(rows[i]);

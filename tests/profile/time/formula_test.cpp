@@ -1,4 +1,4 @@
-// Formulas of kernel times against the bounds that no kernel beats, and what they must distinguish.
+// Kernel time formulas against roofline bounds, and cases they must distinguish.
 #include "profile/time/formula.h"
 
 #include <doctest/doctest.h>
@@ -28,7 +28,7 @@ KernelTime time_of(TimeClass time_class, const Work& work, const char* device = 
 }  // namespace
 
 TEST_SUITE("time_formulas") {
-  TEST_CASE("each class has its own row, whose coefficients start between their ends") {
+  TEST_CASE("each class has its own row, with initial coefficients within bounds") {
     for (int i = 0; i < time_classes; ++i) {
       const auto time_class = static_cast<TimeClass>(i);
       const Formula& formula = formula_of(time_class);
@@ -42,7 +42,7 @@ TEST_SUITE("time_formulas") {
     }
   }
 
-  TEST_CASE("no product is faster than its peak and its memory") {
+  TEST_CASE("no product is faster than its roofline bound") {
     const DeviceSpec h200 = find_device("h200", device_folder);
     const double peak = 989.4e6, bandwidth = 4.8e6;  // Per microsecond.
     CHECK(*h200.memory_bytes_per_second == bandwidth * 1e6);
@@ -55,7 +55,7 @@ TEST_SUITE("time_formulas") {
       }
   }
 
-  TEST_CASE("what limits a product follows from its size") {
+  TEST_CASE("a product's limit depends on its size") {
     CHECK(time_of(TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}).limit ==
           Limit::launch);
     CHECK(time_of(TimeClass::product_16bit, ProductWork{.m = 8192, .n = 8192, .k = 8192}).limit ==
@@ -64,7 +64,7 @@ TEST_SUITE("time_formulas") {
     CHECK(time_of(TimeClass::product_16bit, thin).limit == Limit::memory);
   }
 
-  TEST_CASE("a function takes its cycles, on as many cores as have enough numbers") {
+  TEST_CASE("a function takes its cycles, on as many cores as have enough elements") {
     const Formula& formula = formula_of(TimeClass::function);
     Gpu cpu{.multiprocessors = 4, .clock = 2000, .memory = 1e6, .l2_bytes = 1e9, .is_cpu = true};
     const auto us = [&](Function function, std::int64_t numbers) {
@@ -82,7 +82,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us(Function::sqrt, 1 << 22).us < us(Function::lgamma, 1 << 22).us);
   }
 
-  TEST_CASE("a CPU leaves out whole blocks of 512 keys behind a causal block of queries") {
+  TEST_CASE("a CPU skips whole blocks of 512 keys after a causal query block") {
     const auto us = [](std::int64_t length, bool causal, bool is_cpu) {
       Gpu device{.multiprocessors = 2, .clock = 2000, .memory = 1e6, .l2_bytes = 1e8};
       device.is_cpu = is_cpu;
@@ -104,7 +104,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us(1024, true, false) / us(1024, false, false) == doctest::Approx(0.55).epsilon(0.05));
   }
 
-  TEST_CASE("a product that needs one more wave takes a step longer") {
+  TEST_CASE("a product with one more wave takes a step longer") {
     const auto us = [](std::int64_t batch) {
       const ProductWork product{.batch = batch, .m = 256, .n = 128, .k = 16384};
       return time_of(TimeClass::product_16bit, product).us;
@@ -114,7 +114,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us(132) / us(120) < 1.1);
   }
 
-  TEST_CASE("where waves do not end together, a tile more takes a tile's time, not a wave's") {
+  TEST_CASE("if waves do not end together, one more tile takes a tile's time") {
     const Formula& formula = formula_of(TimeClass::product_16bit);
     const Gpu gpu = gpu_of(find_device("h200", device_folder));
     const auto us = [&](std::int64_t batch, double together) {
@@ -129,7 +129,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us(264, 0.05) == doctest::Approx(us(264, 1)).epsilon(0.01));  // Full waves.
   }
 
-  TEST_CASE("a product narrower than a tile loads what there is, not a tile") {
+  TEST_CASE("a product narrower than a tile loads only its own columns") {
     // A head's mix of CaiT: 4 numbers in, 4 out. Its bytes are what it takes, once through L2.
     const ProductWork narrow{.batch = 4096, .m = 577, .n = 4, .k = 4};
     const double bytes = 2.0 * 4096 * 577 * (4 + 4);
@@ -138,7 +138,7 @@ TEST_SUITE("time_formulas") {
     CHECK(time.us > bytes / 4.8e6);
   }
 
-  TEST_CASE("tiles that are nearly as fast as the fastest are chosen, too, and cost time") {
+  TEST_CASE("tiles nearly as fast as the fastest may be chosen, and cost time") {
     const Formula& formula = formula_of(TimeClass::product_16bit);
     const Gpu gpu = gpu_of(find_device("h200", device_folder));
     double before = 0;
@@ -153,7 +153,7 @@ TEST_SUITE("time_formulas") {
     CHECK(formula.coefficients[10].name == "choice");
   }
 
-  TEST_CASE("Hopper's TF32 products are slower where neither operand lies along k") {
+  TEST_CASE("Hopper's TF32 products are slower if no operand is contiguous along k") {
     const auto ratio = [](TimeClass time_class, const char* device) {
       const Formula& formula = formula_of(time_class);
       const Gpu gpu = gpu_of(find_device(device, device_folder));
@@ -172,7 +172,7 @@ TEST_SUITE("time_formulas") {
     CHECK(ratio(TimeClass::product_tf32, "a100-80g") == 1);
   }
 
-  TEST_CASE("results are written at the end, and the first operands come from memory before") {
+  TEST_CASE("results are written at the end, first operands are read from memory at the start") {
     const Formula& formula = formula_of(TimeClass::product_8bit);
     const Gpu gpu = gpu_of(find_device("h200", device_folder));
     ProductWork product{.m = 8192, .n = 1024, .k = 16, .operand_bytes = 1, .result_bytes = 2};
@@ -192,7 +192,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us() - warm == doctest::Approx(0.7).epsilon(0.01));
   }
 
-  TEST_CASE("a lone block of TF32 takes its clocks for each number of k") {
+  TEST_CASE("a lone TF32 block takes its clocks per k") {
     const Formula& formula = formula_of(TimeClass::product_tf32);
     const Gpu gpu = gpu_of(find_device("h200", device_folder));
     const auto us = [&](std::int64_t k, double clocks) {
@@ -209,7 +209,7 @@ TEST_SUITE("time_formulas") {
     CHECK(us(1024, 40) - us(512, 40) > us(1024, 1) - us(512, 1) + 0.5 * expected);
   }
 
-  TEST_CASE("cuBLAS's kernel for small layers takes as long for each part of k") {
+  TEST_CASE("cuBLAS's small-layer kernel takes equal time per part of k") {
     const auto us = [](std::int64_t k) {
       return time_of(TimeClass::product_fp32, ProductWork{.m = 32,
                                                           .n = 32,
@@ -225,7 +225,7 @@ TEST_SUITE("time_formulas") {
   }
 
   TEST_CASE(
-      "residuals of products lie by the usual tiles, layout and alignment too, on a CPU by sizes") {
+      "residuals of products depend on default tiles, layout and alignment, on a CPU on sizes") {
     const Formula& formula = formula_of(TimeClass::product_16bit);
     std::vector<double> coefficients = starts(formula);
     coefficients[9] = 1;  // Waves end together.
@@ -251,7 +251,7 @@ TEST_SUITE("time_formulas") {
           formula.sizes(ProductWork{.m = 512, .n = 5120, .k = 5120}));
   }
 
-  TEST_CASE("bytes come from memory at its bandwidth, and from L2 where they fit") {
+  TEST_CASE("bytes are read at memory bandwidth, or L2's if they fit") {
     const auto us = [](std::int64_t bytes) {
       return time_of(TimeClass::elementwise, StreamWork{bytes});
     };
@@ -275,7 +275,7 @@ TEST_SUITE("time_formulas") {
           doctest::Approx(2.94).epsilon(0.02));
   }
 
-  TEST_CASE("Winograd beats the peak of a 3 x 3 convolution, which a stride forbids") {
+  TEST_CASE("Winograd exceeds the peak for a 3 x 3 convolution without stride") {
     ConvolutionWork convolution{.batch = 64,
                                 .in_channels = 256,
                                 .out_channels = 256,
@@ -290,7 +290,7 @@ TEST_SUITE("time_formulas") {
     CHECK(winograd < peak_us);
   }
 
-  TEST_CASE("a depthwise convolution moves its bytes, though it has few products") {
+  TEST_CASE("a depthwise convolution is memory-bound") {
     const ConvolutionWork convolution{.batch = 64,
                                       .in_channels = 512,
                                       .out_channels = 512,
@@ -304,8 +304,7 @@ TEST_SUITE("time_formulas") {
     CHECK(time_of(TimeClass::convolution_16bit, convolution).us > bytes / 4.8e6);
   }
 
-  TEST_CASE(
-      "a filter for each channel takes its cycles, and few numbers of the weight few blocks") {
+  TEST_CASE("a depthwise convolution takes its cycles, and a small weight gradient few blocks") {
     const auto us = [](ConvolutionPass pass, std::int64_t batch, std::int64_t channels,
                        std::int64_t window) {
       const ConvolutionWork convolution{.pass = pass,
@@ -328,7 +327,7 @@ TEST_SUITE("time_formulas") {
           doctest::Approx(2).epsilon(0.1));
   }
 
-  TEST_CASE("steps of a recurrent layer add up, and wider ones take their weights' bytes") {
+  TEST_CASE("steps of a recurrent layer add up, wide ones are bound by weight bytes") {
     const auto us = [](RecurrentWork work) {
       return time_of(TimeClass::recurrent_16bit, work).us - 3;  // Less the floor.
     };

@@ -1,4 +1,4 @@
-// Interpolated residuals against what a Gaussian process of one or two rows is by hand.
+// Interpolated residuals against a Gaussian process of one or two rows computed by hand.
 #include "profile/time/residuals.h"
 
 #include <doctest/doctest.h>
@@ -14,13 +14,13 @@ constexpr double variance = 0.08 * 0.08, noise = 0.06 * 0.06;
 }  // namespace
 
 TEST_SUITE("time_residuals") {
-  TEST_CASE("without rows nothing is known") {
+  TEST_CASE("without rows the residual is the prior") {
     const ResidualAt nothing = residual_at({}, {1, 2}, kernel);
     CHECK(nothing.mean == 0);
     CHECK(nothing.deviation == doctest::Approx(std::sqrt(variance + noise)));
   }
 
-  TEST_CASE("one row corrects itself by its share of the variance, and others by their distance") {
+  TEST_CASE("one row corrects itself by its variance share, others by distance") {
     const std::vector<ResidualPoint> points = {{{10, 10}, 0.2}};
     const double share = variance / (variance + noise);
     const ResidualAt there = residual_at(points, {10, 10}, kernel);
@@ -39,7 +39,7 @@ TEST_SUITE("time_residuals") {
           doctest::Approx(0.2 * variance / (variance + noise / 2)));
   }
 
-  TEST_CASE("neighbours that are off by other than their deviations say so, and two usual ones") {
+  TEST_CASE("the scatter combines neighbors' leave-one-out errors with two prior rows") {
     const double squared = 0.3 * 0.3 / (variance + noise);
     CHECK(residual_at({}, {5}, kernel).scatter == 1);
     CHECK(residual_at({{{5}, 0.3}}, {5}, kernel).scatter ==
@@ -57,7 +57,7 @@ TEST_SUITE("time_residuals") {
           doctest::Approx(std::sqrt((0.01 + 0.09 + 0.35 * 0.35) / 3)));
   }
 
-  TEST_CASE("an outlier is cut, and rows of another class of sizes are left out") {
+  TEST_CASE("an outlier is clipped, and rows with other sizes are ignored") {
     const double share = variance / (variance + noise);
     CHECK(residual_at({{{5}, 4}}, {5}, kernel).mean == doctest::Approx(0.35 * share));
     CHECK(residual_at({{{5, 5}, 0.2}}, {5}, kernel).mean == 0);

@@ -1,4 +1,4 @@
-// What is measured next, what stops a sweep, and how one goes on.
+// Choice of the next measurement, aborting and resuming a sweep.
 #include "profile/time/sweep.h"
 
 #include <doctest/doctest.h>
@@ -72,7 +72,7 @@ TEST_SUITE("time_sweep") {
     CHECK(sweep_kernels(TimeClass::recurrent_tf32, limits).empty());
   }
 
-  TEST_CASE("attention's backward is a class of its own on a CPU, and of forward's on a GPU") {
+  TEST_CASE("attention's backward has its own class on a CPU, and the forward class on a GPU") {
     const auto backwards = [](TimeClass time_class, bool is_cpu) {
       SweepLimits of_device = limits;
       of_device.is_cpu = is_cpu;
@@ -88,7 +88,7 @@ TEST_SUITE("time_sweep") {
     CHECK(backwards(TimeClass::attention_backward, true) == std::pair(half, half));
   }
 
-  TEST_CASE("a GPU's rows come in both widths, a CPU's in fp32") {
+  TEST_CASE("a GPU's rows are in both widths, a CPU's in fp32") {
     constexpr SweepLimits of_cpu{.bytes = largest, .flops = 1e10, .is_cpu = true};
     const auto count = [](const std::vector<Kernel>& kernels, std::int64_t number_bytes) {
       return std::ranges::count(kernels, number_bytes,
@@ -102,7 +102,7 @@ TEST_SUITE("time_sweep") {
       CHECK((one == TimeClass::layer_norm ? count(gpu, 4) > of_cpu_count
                                           : count(gpu, 4) == of_cpu_count));
       CHECK(count(gpu, 4) + count(gpu, 2) == static_cast<std::ptrdiff_t>(gpu.size()));
-      CHECK(count(gpu, 2) >= count(gpu, 4));  // As many bytes are more numbers.
+      CHECK(count(gpu, 2) >= count(gpu, 4));  // Equal bytes are more elements.
       CHECK(count(cpu, 4) == static_cast<std::ptrdiff_t>(cpu.size()));
     }
     // cuDNN's batch norm has none in bfloat16.
@@ -111,7 +111,7 @@ TEST_SUITE("time_sweep") {
     CHECK(number_bytes_of(sweep_kernels(TimeClass::product_fp32, limits).front()) == 4);
   }
 
-  TEST_CASE("long kernels are taken out, in their order") {
+  TEST_CASE("long kernels are removed, in order") {
     auto products = sweep_kernels(TimeClass::product_fp32, limits);
     const auto all = products;
     const auto flops_of = [](const Kernel& kernel) {
@@ -129,7 +129,7 @@ TEST_SUITE("time_sweep") {
     }));
   }
 
-  TEST_CASE("each class gets what its fit needs, then those come that are far from all others") {
+  TEST_CASE("each class first gets what its fit needs, then the most distant kernels") {
     const auto candidates = kernels_of({TimeClass::elementwise, TimeClass::copy});
     const std::size_t both = 2 * fewest_measurements(TimeClass::elementwise);
     std::vector<MeasuredKernel> measured;
@@ -159,7 +159,7 @@ TEST_SUITE("time_sweep") {
     CHECK(furthest() <= octaves / 8 / 2 + 1.0 / 3);
   }
 
-  TEST_CASE("a sweep that was stopped goes on from its file, and measures nothing twice") {
+  TEST_CASE("an aborted sweep resumes from its file without repeating measurements") {
     const auto candidates = kernels_of({TimeClass::elementwise});
     std::vector<MeasuredKernel> at_once, first;
     sweep(at_once, candidates, slow_device, never);
@@ -174,7 +174,7 @@ TEST_SUITE("time_sweep") {
     CHECK(set_of(second) == set_of(at_once));
   }
 
-  TEST_CASE("what stops the timer keeps what was measured; what cannot run is left out") {
+  TEST_CASE("a timer error keeps earlier measurements; kernels that cannot run are omitted") {
     const auto candidates = kernels_of({TimeClass::elementwise});
     std::vector<MeasuredKernel> measured;
     const KernelTimer failing = [&](const Kernel& kernel) -> std::optional<double> {
@@ -196,7 +196,7 @@ TEST_SUITE("time_sweep") {
     CHECK_THROWS_AS(sweep(measured, candidates, no_clock, never), Error);
   }
 
-  TEST_CASE("a file of measurements comes back as it was written") {
+  TEST_CASE("a file of measurements round-trips") {
     std::vector<MeasuredKernel> rows;
     for (const Kernel& kernel :
          kernels_of({TimeClass::copy, TimeClass::layer_norm, TimeClass::product_16bit,
@@ -211,7 +211,7 @@ TEST_SUITE("time_sweep") {
     }
   }
 
-  TEST_CASE("a broken file says where") {
+  TEST_CASE("an error in a file has its position") {
     const auto says = [](const std::string& json, const char* words) {
       return refusal(json).find(words) != std::string::npos;
     };

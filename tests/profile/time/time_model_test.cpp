@@ -44,7 +44,7 @@ DeviceSpec device() { return find_device("h200", devices_here); }
 }  // namespace
 
 TEST_SUITE("time_model") {
-  TEST_CASE("an estimate is the formula's, with an interval and where it comes from") {
+  TEST_CASE("an estimate has the formula's time, an interval and its basis") {
     TimeModel model(device(), parsed(streams("elementwise", R"(, "calibrated": true)")), {},
                     Floor::measured);
     const TimeEstimate one = model.estimate(stream).value();
@@ -66,7 +66,7 @@ TEST_SUITE("time_model") {
           std::string::npos);
   }
 
-  TEST_CASE("files from before a coefficient have none of it") {
+  TEST_CASE("files older than a coefficient lack it") {
     const std::string older = R"({"classes": {"product_8bit": {"interval": 0.5, "coefficients": {
         "floor": 2, "arithmetic": 0.9, "shared": 32, "memory": 0.8, "cache": 40, "wave": 1,
         "join": 3, "throttling": 0.07, "residence": 0.5, "together": 0.8, "choice": 0.05)";
@@ -95,7 +95,7 @@ TEST_SUITE("time_model") {
     CHECK(answer("[32, 3, 0.1]").find("elementwise") != std::string::npos);
   }
 
-  TEST_CASE("kinds of convolutions: by channels of a group, window and pass") {
+  TEST_CASE("kinds of convolutions: by channels per group, window and pass") {
     const auto kind = [](std::int64_t groups, std::int64_t window, ConvolutionPass pass) {
       return kind_of({TimeClass::convolution_16bit, ConvolutionWork{.pass = pass,
                                                                     .in_channels = 64,
@@ -111,8 +111,7 @@ TEST_SUITE("time_model") {
     CHECK(kind_of(stream) == "all");
   }
 
-  TEST_CASE(
-      "residuals correct what was fitted, and their deviation and scatter scale the interval") {
+  TEST_CASE("residuals correct the formula, their deviation and scatter scale the interval") {
     const std::string points =
         R"(, "calibrated": true, "points": [[)" + std::to_string(std::log2(bytes)) + ", 0.1]]";
     TimeModel model(device(), parsed(streams("elementwise", points)), {}, Floor::measured);
@@ -126,7 +125,7 @@ TEST_SUITE("time_model") {
     CHECK(one.high_us / one.us == doctest::Approx(std::exp(0.5 * deviation * scatter)));
   }
 
-  TEST_CASE("a host's floor gives way to a launch on the device, in a graph to a shorter one") {
+  TEST_CASE("a host's floor is replaced by a device launch, in a graph by a shorter one") {
     const std::string times = streams("elementwise", R"(, "floor_is_host": true)");
     const auto us = [&](Floor floor) {
       return TimeModel(device(), parsed(times), {}, floor).estimate(stream)->us;
@@ -144,7 +143,7 @@ TEST_SUITE("time_model") {
           doctest::Approx(4 * *device().launch_us));
   }
 
-  TEST_CASE("kernels that find their operands in L2 have coefficients of their own") {
+  TEST_CASE("kernels with operands in L2 have their own coefficients") {
     const std::string in_cache = R"(, "calibrated": true, "in_cache": {"coefficients": {"floor": 1,
         "memory": 1, "cache": 1, "residence": 1e-9, "fill": 1e-9}, "interval": 0.1,
         "calibrated": true})";
@@ -168,7 +167,7 @@ TEST_SUITE("time_model") {
               .find("'elementwise.coefficients.floor'") != std::string::npos);
   }
 
-  TEST_CASE("a class without rows takes those of one like it, as from the data sheet") {
+  TEST_CASE("a class without rows borrows those of a similar class, as from the data sheet") {
     TimeModel model(device(), parsed(streams("elementwise", R"(, "calibrated": true)")), {});
     const TimeEstimate copied = model.estimate({TimeClass::copy, StreamWork{bytes}}).value();
     CHECK(copied.us == doctest::Approx(1004));
@@ -179,7 +178,7 @@ TEST_SUITE("time_model") {
     CHECK(own_first.estimate(stream)->basis == TimeBasis::data_sheet);
   }
 
-  TEST_CASE("what nothing tells has no time") {
+  TEST_CASE("an unknown class has no time") {
     TimeModel model(device(), parsed(streams("elementwise", "")), {});
     CHECK_FALSE(model.estimate({TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
     DeviceSpec without_rates = find_device("t4", devices_here);
@@ -188,7 +187,7 @@ TEST_SUITE("time_model") {
     CHECK(shipped.estimate({TimeClass::product_16bit, ProductWork{.m = 8, .n = 8, .k = 8}}));
   }
 
-  TEST_CASE("an RMS norm is estimated as a layer norm where only those were measured") {
+  TEST_CASE("an RMS norm is estimated as a layer norm if only those were measured") {
     const RowWork rows{.rows = 4096, .length = 768, .bytes = 2 * 4 * 4096 * 768};
     const Kernel layer{TimeClass::layer_norm, rows}, rms{TimeClass::rms_norm, rows};
     TimeModel a100 = time_model_of(find_device("a100-80g-pcie", devices_here),
@@ -201,13 +200,13 @@ TEST_SUITE("time_model") {
     CHECK(h200.estimate(rms)->us < 0.8 * h200.estimate(layer)->us);
   }
 
-  TEST_CASE("a device file without speeds is refused, and says which") {
+  TEST_CASE("a device file without speeds is refused, naming them") {
     DeviceSpec slow = device();
     slow.clock_hz.reset();
     CHECK_THROWS_WITH(TimeModel(slow, {}, {}), doctest::Contains("'clock_hz'"));
   }
 
-  TEST_CASE("the shipped coefficients are whole") {
+  TEST_CASE("the shipped coefficients are complete") {
     int files = 0;
     for (const auto& entry : std::filesystem::directory_iterator(devices_here + "/time")) {
       INFO(entry.path().string());

@@ -1,4 +1,4 @@
-// Widths of intervals: made-up errors with known powers give them back.
+// Interval widths: the fit recovers known exponents from synthetic errors.
 #include "profile/time/width.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ std::vector<JudgedRow> made_up(const Spread& spread, int count) {
 }  // namespace
 
 TEST_SUITE("time_width") {
-  TEST_CASE("half a width is the product of its powers") {
+  TEST_CASE("the half width is the product of its powers") {
     const Doubt doubt{0.2, 0.1, 1.5, 0.25};
     CHECK(half_width(3, {}, doubt) == doctest::Approx(3 * 0.1 * 1.5));
     CHECK(half_width(3, {2, 0.5, -1}, doubt) ==
@@ -37,7 +37,8 @@ TEST_SUITE("time_width") {
     CHECK(half_width(0.3, {2, 2, 0}, {}) == doctest::Approx(0.3));  // Without points.
   }
 
-  TEST_CASE("powers come back from many rows, and stay usual where rows say nothing of them") {
+  TEST_CASE(
+      "exponents are recovered from many rows, and stay default if rows do not determine them") {
     const Spread found = fit_spread(made_up({1.6, 0.4, -0.8}, 20000));
     CHECK(found.deviation == doctest::Approx(1.6).epsilon(0.05));
     CHECK(found.scatter == doctest::Approx(0.4).epsilon(0.1));
@@ -50,7 +51,7 @@ TEST_SUITE("time_width") {
     CHECK(of_same.scatter == doctest::Approx(1));
   }
 
-  TEST_CASE("few rows move the powers less than many, and no power falls below 0") {
+  TEST_CASE("few rows change the exponents less than many, and none falls below 0") {
     const Spread few = fit_spread(made_up({2, 1, 0}, 12)),
                  many = fit_spread(made_up({2, 1, 0}, 4000));
     CHECK(std::abs(few.deviation - 1) < std::abs(many.deviation - 1));
@@ -70,7 +71,7 @@ TEST_SUITE("time_width") {
     CHECK(narrow / narrow_rows == doctest::Approx(wide / wide_rows).epsilon(0.08));
   }
 
-  TEST_CASE("a file's spread is read, and what it does not know is refused") {
+  TEST_CASE("a file's spread is read, unknown members are refused") {
     const std::string before =
         R"({"classes": {"copy": {"coefficients": {"floor": 2, "memory": 1, "cache": 3, "residence": 1,
             "fill": 1}, "interval": 2, "spread": )";

@@ -19,7 +19,7 @@ std::int64_t flops_of(const char* op, const std::vector<TestArgument>& arguments
 }  // namespace
 
 TEST_SUITE("flops_linear_algebra") {
-  TEST_CASE("least squares by QR take 2·m·n², eigenvalues alone 10·n³") {
+  TEST_CASE("least squares by QR takes 2·m·n², eigenvalues take 10·n³") {
     CHECK(flops_of("aten::linalg_lstsq", {t({B, M, N}), t({B, M, K})}, {tensor({B, N, K})}) ==
           B * 2 * M * N * N);
     CHECK(flops_of("aten::linalg_eigvals", {t({B, N, N})}, {tensor({B, N})}) == B * 10 * N * N * N);
@@ -30,7 +30,7 @@ TEST_SUITE("flops_linear_algebra") {
           2 * N * N * K);
   }
 
-  TEST_CASE("distances of rows among themselves: 3 for each pair and dimension, 4 backward") {
+  TEST_CASE("pairwise distances: 3 FLOPs per pair and dimension, 4 backward") {
     constexpr std::int64_t pairs = M * (M - 1) / 2;
     CHECK(flops_of("aten::_pdist_forward", {t({M, N})}, {tensor({pairs})}) == 3 * pairs * N);
     CHECK(flops_of("aten::_pdist_backward", {t({pairs}), t({M, N}), nothing(), t({pairs})},

@@ -33,7 +33,7 @@ TEST_SUITE("flops_products") {
     });
   }
 
-  TEST_CASE("weights of fewer bits, and those of which half is kept") {
+  TEST_CASE("quantized weights and 2:4 sparse weights") {
     const auto packed = t({N / 8 + 1, 1, 32, 4}, DType::int32);
     check({
         {"aten::_weight_int4pack_mm",
@@ -73,7 +73,7 @@ TEST_SUITE("flops_products") {
             2 * M * features * first * second + 2 * M * features * second}});
   }
 
-  TEST_CASE("regions and boxes of torchvision") {
+  TEST_CASE("torchvision's RoI and box operators") {
     constexpr std::int64_t R = 9, C = 4, side = 7, ratio = 2, kernel = 3;
     const auto image = t({B, C, 20, 20}), regions = t({R, 5});
     const std::int64_t sampled = 8 * R * C * side * side * ratio * ratio;
@@ -121,7 +121,7 @@ TEST_SUITE("flops_products") {
     });
   }
 
-  TEST_CASE("convolutions: every weight element at every position of every image") {
+  TEST_CASE("convolutions: each weight element at each position of each image") {
     const auto none_given = nothing();
     const auto one = ints({1, 1}), no = ints({0});
     const std::vector<TestArgument> plain = {
@@ -145,7 +145,7 @@ TEST_SUITE("flops_products") {
     });
   }
 
-  TEST_CASE("a convolution's backward takes the forward's products for each gradient asked for") {
+  TEST_CASE("a convolution's backward takes the forward's products per requested gradient") {
     const auto backward = [](Sizes weight, std::int64_t transposed, std::int64_t groups,
                              std::vector<std::int64_t> mask) {
       return std::vector<TestArgument>{t({B, 4, 7, 7}), t({B, 6, 9, 9}),      t(weight),
@@ -191,23 +191,23 @@ TEST_SUITE("flops_products") {
          {t({B, H, S, F}), q, k, v},
          {tensor({B, H, S, E}), tensor({B, 2, T, E}), tensor({B, 2, T, F})},
          2 * scores * (3 * E + 2 * F)},
-        // FlexAttention, of 384 scores that its block mask keeps.
+        // FlexAttention with 384 scores kept by its block mask.
         {"symprof::flex_attention",
          {q, k, v, t({1, 1, 2}, DType::int32), t({}), ints({384})},
          {out, lse, lse},
          2 * 384 * (E + F)},
-        // The kernel below has heads and sequence the other way round.
+        // The kernel below has heads and sequence swapped.
         {"aten::_flash_attention_forward",
          {t({B, S, H, E}), t({B, T, H, E}), t({B, T, H, F})},
          {tensor({B, S, H, F})},
          2 * scores * (E + F)},
-        // Packed sequences count with the longest length.
+        // Packed sequences count with the maximum length.
         {"aten::_flash_attention_forward",
          {t({40, H, E}), t({50, H, E}), t({50, H, F}), t({B + 1}, DType::int32),
           t({B + 1}, DType::int32), ints({S}), ints({T})},
          {tensor({40, H, F})},
          2 * scores * (E + F)},
-        // Where the values of their offsets are known, with their own.
+        // With known offsets, each counts with its own length.
         {"aten::_flash_attention_forward",
          {t({40, H, E}), t({50, H, E}), t({50, H, F}), known({0, 10, 40}), known({0, 20, 50}),
           ints({30}), ints({30})},
@@ -237,7 +237,7 @@ TEST_SUITE("flops_products") {
     });
   }
 
-  TEST_CASE("a recurrent layer meets each weight matrix at each step") {
+  TEST_CASE("a recurrent layer multiplies each weight matrix at each step") {
     constexpr std::int64_t steps = 11, in = 5, hidden = 6;
     const auto weights = list({{4 * hidden, in}, {4 * hidden, hidden}, {4 * hidden}, {4 * hidden}});
     const std::int64_t elements = 4 * hidden * (in + hidden);

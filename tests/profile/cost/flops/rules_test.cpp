@@ -1,4 +1,4 @@
-// Rules of what is no product, and how they are found: one row for each case, the expectation is
+// Rules of operators other than products, and their look-up: one row per case, the expectation is
 // the formula.
 #include <doctest/doctest.h>
 
@@ -8,7 +8,7 @@
 
 namespace symprof::test {
 TEST_SUITE("flops") {
-  TEST_CASE("point-wise operators count their operations for each element of the result") {
+  TEST_CASE("point-wise operators count operations per result element") {
     check({
         {"aten::add", {t({M, 1}), t({1, N})}, {tensor({M, N})}, 0, M * N},
         {"aten::add_", {t({M, N}), t({N})}, {tensor({M, N})}, 0, M * N},
@@ -36,7 +36,7 @@ TEST_SUITE("flops") {
     });
   }
 
-  TEST_CASE("normalisation: 5 for each element with a weight, 4 without") {
+  TEST_CASE("normalization: 5 FLOPs per element with a weight, 4 without") {
     const auto x = t({B, M, N}), stat = t({B, M}), w = t({N}), c = t({M});
     const auto y = tensor({B, M, N});
     check({
@@ -55,7 +55,7 @@ TEST_SUITE("flops") {
     });
   }
 
-  TEST_CASE("reductions count what goes in") {
+  TEST_CASE("reductions count input elements") {
     check({
         {"aten::sum", {t({B, M, N}), ints({0, 1})}, {tensor({N})}, 0, B * M * N},
         {"aten::mean", {t({M, N})}, {tensor({})}, 0, M * N},
@@ -133,7 +133,7 @@ TEST_SUITE("flops") {
     });
   }
 
-  TEST_CASE("optimizer steps count each element of their lists") {
+  TEST_CASE("optimizer steps count the elements of their lists") {
     const auto p = list({{M, K}, {N}});
     const std::int64_t all = M * K + N;
     check({
@@ -158,7 +158,7 @@ TEST_SUITE("flops") {
     CHECK(profile::find_operator("aten::gelu").flops->confidence == Confidence::modelled);
   }
 
-  TEST_CASE("every family has rows, and the list has no operator twice") {
+  TEST_CASE("every family has rows, and no operator is listed twice") {
     for (const profile::Family& family : profile::families) {
       CAPTURE(family.name);
       CHECK(!family.flops().empty());
@@ -172,7 +172,7 @@ TEST_SUITE("flops") {
                          Error);
   }
 
-  TEST_CASE("an operator has its rules of all kinds in one family") {
+  TEST_CASE("all rules of an operator are in one family") {
     const profile::Operator found = profile::find_operator("aten::sort");
     CHECK(found.family == "sorting");
     CHECK(found.flops != nullptr);
@@ -181,7 +181,7 @@ TEST_SUITE("flops") {
                                      {"products", nullptr, profile::matmul_scratch}};
     CHECK_THROWS_WITH_AS(profile::OperatorTable{apart},
                          doctest::Contains("aten::mm has a rule in the family matmul"), Error);
-    // Only the in-place form has a rule here: it is of the plain operator's family all the same.
+    // Only the in-place form has a rule here: it is still in the plain operator's family.
     static constexpr profile::ScratchRule in_place[] = {{"aten::addmm_", profile::unknown_scratch}};
     const profile::Family split[] = {
         {"matmul", profile::matmul_rules},
@@ -189,14 +189,14 @@ TEST_SUITE("flops") {
     CHECK_THROWS_AS(profile::OperatorTable{split}, Error);
   }
 
-  TEST_CASE("what an in-place operator takes beside its outputs is its own alone") {
+  TEST_CASE("an in-place operator does not inherit scratch rules") {
     CHECK((profile::find_operator("aten::pow").scratch != nullptr));
     CHECK((profile::find_operator("aten::pow_").scratch == nullptr));
     CHECK(profile::find_operator("aten::pow_").flops == profile::find_operator("aten::pow").flops);
     CHECK(profile::find_operator("acme::fused_attention").family.empty());
   }
 
-  TEST_CASE("an in-place name finds the plain row, an operator between underscores only its own") {
+  TEST_CASE("an in-place name finds the plain row, a dunder operator only its own") {
     CHECK(profile::find_operator("aten::add_").flops == profile::find_operator("aten::add").flops);
     CHECK(profile::find_operator("aten::bernoulli_").flops !=
           profile::find_operator("aten::bernoulli").flops);
@@ -206,7 +206,7 @@ TEST_SUITE("flops") {
     CHECK_FALSE(profile::find_operator("acme::fused_attention").flops);
   }
 
-  TEST_CASE("a form that a rule does not cover has no estimate") {
+  TEST_CASE("a form not covered by a rule has no estimate") {
     RecordingBuilder builder;
     builder.node("node");
     builder.call("aten::mm", {t({K}), t({K})}, {tensor({})});

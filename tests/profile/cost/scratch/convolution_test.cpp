@@ -1,6 +1,5 @@
-// Copies that cuDNN's convolutions make of tensors which lie otherwise: the blocks that PyTorch's
-// CUDA build asked for on a GPU that computes nothing (truth/scratch/convolution_copies.py), as
-// formulas.
+// Copies of tensors in another layout by cuDNN's convolutions: the blocks that PyTorch's CUDA build
+// requested with a stub CUDA driver (truth/scratch/convolution_copies.py), as formulas.
 #include <doctest/doctest.h>
 
 #include "profile/cost/scratch/cudnn_plans.h"
@@ -25,7 +24,7 @@ TensorSpec image(std::int64_t n, std::int64_t c, std::int64_t size, bool channel
 }
 
 struct Layout {
-  bool input, weight, gradient;  // Whether channels lie last.
+  bool input, weight, gradient;  // True: channels last.
   bool result() const { return input || weight; }
 };
 
@@ -74,12 +73,12 @@ TEST_SUITE("convolution_copies") {
     }
   }
 
-  TEST_CASE("a gradient that lies otherwise is copied for the backward pass") {
+  TEST_CASE("a gradient in another layout is copied for the backward pass") {
     CHECK(backward_blocks({false, false, true}) == Blocks{gradient_bytes});
     CHECK(backward_blocks({true, true, false}) == Blocks{gradient_bytes});
   }
 
-  TEST_CASE("the input or the weight alone asks for channels last") {
+  TEST_CASE("the input or the weight alone selects channels last") {
     CHECK(forward_blocks({false, true, true}) == Blocks{input_bytes});
     CHECK(backward_blocks({false, true, true}) == Blocks{input_bytes});
     CHECK(backward_blocks({false, true, false}) == Blocks{input_bytes, gradient_bytes});
@@ -88,7 +87,7 @@ TEST_SUITE("convolution_copies") {
   }
 }
 
-/// A device on which cuDNN's plans were seen.
+/// A device with observed cuDNN plans.
 DeviceSpec seen_device() {
   DeviceSpec device;
   device.cudnn_copies_operands = true;
@@ -110,35 +109,35 @@ std::int64_t trial(profile::PlanPass pass, const TensorSpec& input, const Tensor
 TEST_SUITE("cudnn_plans") {
   using enum profile::PlanPass;
 
-  TEST_CASE("a plan has its operands in channels last, and partial sums of a weight's gradient") {
+  TEST_CASE("a plan copies operands to channels last, and has partial sums of a weight gradient") {
     const TensorSpec input = tensor({48, 256, 64, 64}), weight = tensor({256, 256, 3, 3});
     const std::int64_t copies = 2 * input.bytes() + weight.bytes();
     CHECK(plan(forward, input, weight, input) == copies);
     CHECK(plan(data_gradient, input, weight, input) == copies);
-    // 2 x 2 tiles of 128 x 128 for each of 9 places: three times as many keep 132 multiprocessors
+    // 2 x 2 tiles of 128 x 128 for each of 9 positions: a split of 3 keeps 132 multiprocessors
     // busy.
     const std::int64_t tile = 128 * 128 * 4;
     CHECK(plan(weight_gradient, input, weight, input) == copies + 132 / 36 * 36 * tile);
     CHECK(plan(forward, input, weight, input, DeviceSpec{}) == 0);
-    // 8 images of 14 x 14 places are too few to be split.
+    // 8 images of 14 x 14 positions are too few for a split.
     const TensorSpec few = tensor({8, 256, 14, 14});
     CHECK(plan(weight_gradient, few, weight, few) == 2 * few.bytes() + weight.bytes());
   }
 
-  TEST_CASE("a window of one place is a product, and its gradient one for each image") {
+  TEST_CASE("a 1x1 window is a product, and its weight gradient one per image") {
     const TensorSpec input = tensor({32, 512, 28, 28}, DType::bfloat16),
                      weight = tensor({256, 512, 1, 1}, DType::bfloat16),
                      output = tensor({32, 256, 28, 28}, DType::bfloat16);
     CHECK(plan(forward, input, weight, output) == 0);
     CHECK(plan(weight_gradient, input, weight, output) == 32 * 256 * 512 * 4);
-    // Where that is more than copies, and where a channel's 7 x 7 places are not aligned.
+    // If that takes more than copies, or a channel's 7 x 7 positions are not aligned.
     const TensorSpec small = tensor({32, 512, 7, 7}, DType::bfloat16),
                      wide = tensor({2048, 512, 1, 1}, DType::bfloat16),
                      result = tensor({32, 2048, 7, 7}, DType::bfloat16);
     CHECK(plan(forward, small, wide, result) == small.bytes() + result.bytes());
   }
 
-  TEST_CASE("colours under a small window are met where they lie") {
+  TEST_CASE("images of few channels with a small window are read in place") {
     const TensorSpec input = tensor({8, 3, 224, 224}), weight = tensor({64, 3, 3, 3}),
                      output = tensor({8, 64, 224, 224});
     CHECK(plan(forward, input, weight, output) == 0);
@@ -148,7 +147,7 @@ TEST_SUITE("cudnn_plans") {
           input.bytes() + stem.bytes() + half_size.bytes());
   }
 
-  TEST_CASE("the benchmark tries spectra in fp32: of whole planes, twice, or of tiles") {
+  TEST_CASE("the benchmark tries FFTs in fp32: of whole planes, twice, or of tiles") {
     const TensorSpec x = tensor({4, 64, 56, 56}), w = tensor({128, 64, 3, 3}),
                      y = tensor({4, 128, 56, 56});
     const profile::ConvolutionWindow padded{{1, 1}, {1, 1}};
@@ -158,12 +157,13 @@ TEST_SUITE("cudnn_plans") {
     CHECK(trial(weight_gradient, x, w, y, padded) ==
           2 * plane * std::max(in * out, n * (in + out)) + y.bytes());
     CHECK(trial(data_gradient, x, w, y, padded) == tile * (in * out + 2 * n * (in + out)));
-    // A plane that one tile covers has one.
+    // A plane covered by one tile.
     const TensorSpec small_x = tensor({4, 64, 14, 14}), small_y = tensor({4, 128, 14, 14});
     CHECK(trial(data_gradient, small_x, w, small_y, padded) == tile * (in * out + n * (in + out)));
   }
 
-  TEST_CASE("in half precision it tries copies of all operands, and partial sums of a weight") {
+  TEST_CASE(
+      "in half precision the benchmark tries copies of all operands, and weight partial sums") {
     const auto half = [](std::vector<std::int64_t> sizes) {
       return tensor(std::move(sizes), DType::bfloat16);
     };
@@ -177,7 +177,7 @@ TEST_SUITE("cudnn_plans") {
     CHECK(trial(forward, x, w, y, padded, DeviceSpec{}) == 0);
   }
 
-  TEST_CASE("a recurrent layer's workspace: weights, all steps, and what each layer has beside") {
+  TEST_CASE("a recurrent layer's workspace: weights, all steps, and per-layer buffers") {
     profile::RecurrentSizes sizes{.steps = 64, .batch = 32, .width = 512, .hidden = 768};
     const auto bytes = [&](std::int64_t number = 2) {
       return profile::recurrent_workspace_bytes(sizes, number, seen_device());
@@ -187,10 +187,10 @@ TEST_SUITE("cudnn_plans") {
     CHECK(bytes() == of_layer + 2 * (weights + 10 * row + 64 * (5 * row + input)));
     sizes.steps = 300;  // Gates of 256 steps.
     CHECK(bytes() == of_layer + 2 * (weights + 10 * row + 300 * (row + input) + 256 * 4 * row));
-    sizes.is_training = true;  // The backward pass has more of 300 steps.
+    sizes.is_training = true;  // The backward pass needs more for 300 steps.
     CHECK(bytes() == of_layer + 2 * (weights + 11 * row + 300 * (4 * row + 2 * input)));
     CHECK_FALSE(profile::recurrent_workspace_bytes(sizes, 2, DeviceSpec{}));
-    sizes.hidden = 192;  // In fp32 another algorithm, of which no sum is known.
+    sizes.hidden = 192;  // In fp32 another algorithm, without a formula.
     CHECK_FALSE(bytes(4));
     CHECK(bytes(2));
   }

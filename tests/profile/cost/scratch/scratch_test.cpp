@@ -1,5 +1,5 @@
-// What PyTorch's CUDA build takes beside the outputs of a call (truth/scratch/record.py
-// wrote it), against the rules.
+// Scratch memory of calls in PyTorch's CUDA build (recorded by truth/scratch/record.py), compared
+// with the rules.
 #include "profile/operators/operators.h"
 
 #include <doctest/doctest.h>
@@ -52,7 +52,7 @@ TensorSpec parse_tensor(std::string_view text) {
   return spec;
 }
 
-/// As shape/step/recorder.cpp writes arguments: a tensor that is None keeps its place in a list.
+/// Arguments as in shape/step/recorder.cpp: a None tensor keeps its place in a list.
 void add(RecordingBuilder& builder, CallRecord& call, int position, const json& value) {
   const auto at = static_cast<std::uint8_t>(position);
   if (value.is_number()) call.integers.push_back({at, value.get<std::int64_t>()});
@@ -69,10 +69,10 @@ void add(RecordingBuilder& builder, CallRecord& call, int position, const json& 
   }
 }
 
-/// What is held during a call: outputs and other blocks as the allocator rounds them.
+/// Memory held during a call: outputs and other blocks, rounded by the allocator.
 struct Held {
-  std::vector<std::int64_t> blocks;  ///< As asked for.
-  std::int64_t late_bytes = 0;       ///< Outputs that are made after other blocks were given back.
+  std::vector<std::int64_t> blocks;  ///< As requested.
+  std::int64_t late_bytes = 0;       ///< Outputs allocated after other blocks were freed.
   std::int64_t peak_bytes = 0;
 
   void hold(std::int64_t bytes) {
@@ -89,7 +89,7 @@ struct Held {
   std::int64_t now_ = 0;
 };
 
-/// `=bytes`: an output, `+bytes`: another block, `-n`: block n is given back.
+/// `=bytes`: an output, `+bytes`: another block, `-n`: block n is freed.
 Held parse_memory(const std::string& text, std::vector<std::int64_t>& outputs) {
   Held held;
   bool has_given_back = false, has_output = false;
@@ -170,7 +170,7 @@ std::vector<Row> rows() {
 }  // namespace
 
 TEST_SUITE("scratch") {
-  TEST_CASE("every block of a call is the one that PyTorch takes") {
+  TEST_CASE("scratch blocks of every call equal PyTorch's") {
     int exact = 0;
     for (const Row& row : rows()) {
       INFO(row.text);
@@ -181,14 +181,14 @@ TEST_SUITE("scratch") {
       if (row.is_incomplete) continue;
       exact += row.real.blocks.empty() ? 0 : 1;
       CHECK_MESSAGE(row.ruled->blocks == row.real.blocks, fmt::format("{}", row.ruled->blocks));
-      // A rule makes all outputs at one time, PyTorch may give back blocks between them.
+      // A rule allocates all outputs at once, PyTorch may free blocks in between.
       CHECK(row.ruled->peak_bytes >= row.real.peak_bytes);
       CHECK(row.ruled->peak_bytes <= row.real.peak_bytes + row.real.late_bytes);
     }
     CHECK(exact > 4000);
   }
 
-  TEST_CASE("a reduction is split over as many blocks as the device runs at once") {
+  TEST_CASE("a reduction is split over as many blocks as run concurrently") {
     constexpr std::int64_t elements = 1 << 24, threads = 512, most_values = 256, f32 = 4;
     RecordingBuilder builder;
     const CallId id =
@@ -200,7 +200,7 @@ TEST_SUITE("scratch") {
     CHECK(blocks(h200()) == 132 * 2048 / threads);
     const DeviceSpec l40s{.compute_major = 8, .compute_minor = 9, .multiprocessors = 142};
     CHECK(blocks(l40s) == 142 * 1536 / threads);
-    // Too few for a thread to have no more than 256 numbers.
+    // Too few blocks for at most 256 elements per thread.
     const DeviceSpec t4{.compute_major = 7, .compute_minor = 5, .multiprocessors = 40};
     CHECK(blocks(t4) == elements / threads / most_values);
   }

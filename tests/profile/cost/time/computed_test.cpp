@@ -1,5 +1,4 @@
-// Kernels that take longer for what their threads go through than for their bytes: the clocks that
-// the rules state, as so many bytes.
+// Kernels bound by their threads' loops instead of bytes: the rules' clocks, as bytes.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -12,7 +11,7 @@ namespace symprof::test::computed_test {
 using namespace symprof::profile;
 
 constexpr std::int64_t processors = 100;
-/// DRAM moves so many bytes while a clock passes: a kernel reaches nine tenths of its bandwidth.
+/// Bytes that DRAM moves per clock: a kernel reaches 90 % of its bandwidth.
 constexpr double bytes_of_clock = 0.9 * 5e12 / 2e9;
 
 DeviceSpec device() {
@@ -42,14 +41,15 @@ constexpr std::int64_t images = 8, channels = 64, side = 40;
 constexpr double count = images * channels * side * side;
 
 TEST_SUITE("computed") {
-  TEST_CASE("a pooling goes through the window of each result, its backward through the windows") {
+  TEST_CASE(
+      "pooling loops over each result's window, its backward over the windows of a position") {
     const TestArgument image = t({images, channels, side, side});
     const TensorSpec same = tensor({images, channels, side, side});
     CHECK(clocks_of("aten::avg_pool2d", {image, ints({5}), ints({1}), ints({2})}, same) ==
           about(count * (2.4 + 0.088 * 25) / processors));
     CHECK(clocks_of("aten::avg_pool2d_backward", {image, image, ints({5, 5}), ints({1, 1})},
                     same) == about(count * (4.5 + 0.34 * 25) / processors));
-    // Windows that do not overlap: each gradient is that of one.
+    // Windows that do not overlap: each gradient comes from one.
     CHECK(clocks_of("aten::avg_pool2d_backward",
                     {t({images, channels, side / 4, side / 4}), image, ints({4}), ints({})},
                     same) == about(count * (4.5 + 0.34) / processors));
@@ -62,7 +62,7 @@ TEST_SUITE("computed") {
                     same) == about(count * (3.9 + 0.15 * 25) / processors));
   }
 
-  TEST_CASE("a place is resampled for all channels in turn, a gradient for all images") {
+  TEST_CASE("a position is resampled for all channels sequentially, a gradient for all images") {
     const TestArgument image = t({images, channels, side, side});
     const TensorSpec wide = tensor({images, channels, 2 * side, 2 * side});
     CHECK(clocks_of("aten::upsample_bilinear2d", {image}, wide) ==
@@ -82,22 +82,22 @@ TEST_SUITE("computed") {
           about(4 * count * 2.65 * 2 / processors));
   }
 
-  TEST_CASE("a sum over images and places has a warp or a block for each channel") {
-    // 16 channels share a block where a warp has less than 256 of their numbers: 2 x 40 x 40 / 32.
+  TEST_CASE("a sum over images and positions has a warp or a block per channel") {
+    // 16 channels share a block if a warp has fewer than 256 elements: 2 x 40 x 40 / 32.
     CHECK(clocks_of("aten::sum", {t({2, channels, side, side}), ints({0, 2, 3})},
                     tensor({channels})) == about(339.0 * (2 * side * side / 32)));
-    // And else a block each: 20 x 40 x 40 numbers by 512 threads.
+    // Otherwise a block each: 20 x 40 x 40 elements by 512 threads.
     CHECK(clocks_of("aten::sum", {t({20, channels, side, side}), ints({0, 2, 3})},
                     tensor({channels})) == about(339 * std::ceil(20.0 * side * side / 512)));
     // Many blocks wait for their multiprocessor.
     CHECK(clocks_of("aten::sum", {t({images, 1024, side, side}), ints({0, 2, 3})},
                     tensor({1024})) == about(images * 1024.0 * side * side / (1.84 * processors)));
-    // What lies in one piece is read in order.
+    // Contiguous elements are read in order.
     CHECK(clocks_of("aten::sum", {t({images, channels, side, side}), ints({2, 3})},
                     tensor({images, channels})) < 2 * 4 * count / bytes_of_clock);
   }
 
-  TEST_CASE("few groups of a norm have few blocks, which take their numbers one by one") {
+  TEST_CASE("few groups of a norm have few blocks, which loop over single elements") {
     const auto launches = launches_of(
         "aten::native_group_norm",
         {t({images, channels, side, side}), t({channels}), t({channels}), ints({images}),
@@ -108,17 +108,18 @@ TEST_SUITE("computed") {
     CHECK(bytes / bytes_of_clock == about(743.0 * channels * side * side / 512));
   }
 
-  TEST_CASE("values of one index are added one by one, as many as there are on average") {
+  TEST_CASE("values of one index are added sequentially, the mean count of them") {
     const auto clocks = [](std::int64_t accumulates) {
       return clocks_of("aten::_index_put_impl_",
                        {t({169, 12}), t({2401}), t({2401, 12}), ints({accumulates})},
                        tensor({169, 12}));
     };
-    // Beside that, what is added to is read, too.
+    // Accumulation also reads the destination.
     CHECK(clocks(1) - clocks(0) == doctest::Approx(2000.0 * 2401 / 169).epsilon(0.01));
   }
 
-  TEST_CASE("what does not lie in order is stacked one by one, a bias is added to each score") {
+  TEST_CASE(
+      "noncontiguous inputs are stacked without vector loads, a bias is added to each score") {
     TestArgument heads = t({images, 12, 200, 64});
     heads.tensors[0].strides = {200 * 12 * 64, 64, 12 * 64, 1};
     const double numbers = 3.0 * images * 12 * 200 * 64;

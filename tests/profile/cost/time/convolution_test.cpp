@@ -9,7 +9,7 @@ using namespace symprof::profile;
 constexpr auto half = DType::bfloat16;
 
 TEST_SUITE("convolution_launches") {
-  TEST_CASE("a convolution rounds to TF32 where there is, and adds its bias in a kernel") {
+  TEST_CASE("a convolution uses TF32 if available, and adds its bias in a kernel") {
     const std::vector<TestArgument> arguments = {t({2, 3, 8, 8}), t({4, 3, 3, 3}), t({4}),
                                                  ints({1, 1}),    ints({1, 1}),    ints({1, 1}),
                                                  ints({0}),       ints({0, 0}),    ints({1})};
@@ -33,7 +33,7 @@ TEST_SUITE("convolution_launches") {
     CHECK(launches_of(b)->kernels[0].time_class == TimeClass::convolution_fp32);
   }
 
-  TEST_CASE("the backward of a convolution is a kernel for each gradient that is asked for") {
+  TEST_CASE("a convolution's backward has a kernel per requested gradient") {
     const auto passes = [](std::vector<std::int64_t> mask) {
       const auto launches = launches_of(
           "aten::convolution_backward",
@@ -53,7 +53,7 @@ TEST_SUITE("convolution_launches") {
     CHECK(passes({0, 1, 0}) == std::vector{weight_gradient});
   }
 
-  TEST_CASE("a filter for each channel: PyTorch's kernels for rows, cuDNN's for channels last") {
+  TEST_CASE("depthwise: PyTorch's kernels for row-major, cuDNN's for channels last") {
     const auto class_on = [](bool channels_last, int groups, DType dtype, int major = 9) {
       DeviceSpec device = modern_device();
       device.compute_major = major;
@@ -74,7 +74,7 @@ TEST_SUITE("convolution_launches") {
     CHECK(class_on(false, 4, DType::float32) == TimeClass::convolution_tf32);
   }
 
-  TEST_CASE("in half precision a table says which depthwise convolutions cuDNN has in rows") {
+  TEST_CASE("in half precision a table lists cuDNN's row-major depthwise convolutions") {
     // As recorded kernels of an H200 are named (truth/h200/kernel_record).
     struct Case {
       std::int64_t batch, channels, size;

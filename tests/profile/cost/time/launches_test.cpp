@@ -1,5 +1,5 @@
-// Which kernels calls launch, and with what work: sizes by hand, numbers of launches as recorded
-// from PyTorch's CUDA build.
+// Kernels launched by calls, and their work: sizes by hand, launch counts recorded from PyTorch's
+// CUDA build.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -15,7 +15,7 @@ using namespace symprof::profile;
 constexpr auto half = DType::bfloat16;
 
 TEST_SUITE("launches") {
-  TEST_CASE("rules of times are of operators whose FLOPs are known") {
+  TEST_CASE("time rules belong to operators with FLOP rules") {
     int with_times = 0;
     for (const Operator& one : operators()) {
       INFO(one.op);
@@ -26,13 +26,12 @@ TEST_SUITE("launches") {
     CHECK(with_times > 400);
   }
 
-  TEST_CASE("what takes numbers one by one, or computes them, takes as long as so many bytes") {
+  TEST_CASE("unvectorized and compute-bound kernels take the time of equivalent bytes") {
     DeviceSpec device = modern_device();
     device.multiprocessors = 100;
     device.clock_hz = 2e9, device.memory_bytes_per_second = 5e12;
     constexpr std::int64_t rows = 300, length = 64, count = rows * length;
-    // A kernel reaches nine tenths of the bandwidth while multiprocessors take numbers by the
-    // clock.
+    // A kernel reaches 90 % of the bandwidth, multiprocessors process elements per clock.
     const auto at_rate = [&](double per_clock) {
       return std::llround(count * 5e12 * 0.9 / (100 * 2e9 * per_clock));
     };
@@ -58,7 +57,7 @@ TEST_SUITE("launches") {
     const TensorRecord number = b.fresh(tensor({}), {.on_device = false});
     b.call_on("aten::mul", {b.fresh(out), number}, {b.fresh(out)}, b.node("node"));
     CHECK(std::get<StreamWork>(launches_of(b, device)->kernels[0].work).bytes == 2 * 2 * count);
-    // A mask has a type of its own, and so has what a comparison says.
+    // Masks and comparison results have their own dtype, without a cast.
     const TestArgument mask = t({rows, length}, DType::boolean);
     CHECK(bytes_of("aten::where", {mask, x, x}, out) == (1 + 3 * 2) * count);
     CHECK(bytes_of("aten::lt", {wide, wide}, tensor({rows, length}, DType::boolean)) ==
@@ -66,11 +65,11 @@ TEST_SUITE("launches") {
     CHECK(bytes_of("aten::mul", {x, mask}, out) == one_by_one);
     CHECK(bytes_of("aten::_to_copy", {t({rows, length}, half)}, tensor({rows, length})) ==
           one_by_one);
-    // This cast has a kernel that moves vectors.
+    // This cast has a vectorized kernel.
     CHECK(bytes_of("aten::_to_copy", {t({rows, length})}, out) == (4 + 2) * count);
   }
 
-  TEST_CASE("attention: heads, keys of fewer heads, mask and direction") {
+  TEST_CASE("attention: heads, grouped heads, mask and direction") {
     const auto flash = launches_of("aten::_scaled_dot_product_flash_attention",
                                    {t({2, 8, 10, 64}, half), t({2, 4, 20, 64}, half),
                                     t({2, 4, 20, 64}, half), nothing(), ints({1})},
@@ -94,7 +93,7 @@ TEST_SUITE("launches") {
     CHECK(std::get<AttentionWork>(backward->kernels[0].work).backward);
   }
 
-  TEST_CASE("on a CPU attention's backward and functions have classes of their own") {
+  TEST_CASE("on a CPU attention's backward and functions have their own classes") {
     DeviceSpec cpu = device_with({"float32"});
     cpu.is_cpu = true;
     const TestArgument same = t({2, 8, 10, 64});
@@ -137,7 +136,7 @@ TEST_SUITE("launches") {
     CHECK(backward->kernels[0].launches == 2);
   }
 
-  TEST_CASE("an RMS norm's forward has a class of its own where its rows are whole vectors") {
+  TEST_CASE("an RMS norm's forward has its own class if rows are whole vectors") {
     const auto norm_of = [](std::int64_t length, DType dtype, const DeviceSpec& device) {
       return launches_of("aten::_fused_rms_norm",
                          {t({4, length}, dtype), ints({length}), t({length}, dtype), nothing()},
@@ -155,7 +154,7 @@ TEST_SUITE("launches") {
     CHECK(norm_of(12, DType::float32, cpu)[0].time_class == TimeClass::layer_norm);
   }
 
-  TEST_CASE("group norm: moments, then element by element; a copy where channels lie together") {
+  TEST_CASE("group norm: moments, then element-wise; a copy for channels last") {
     const auto norm_of = [](bool channels_last, const DeviceSpec& device) {
       TestArgument x = t({2, 64, 8, 8}, half);
       if (channels_last) x.tensors[0].strides = {64 * 64, 1, 8 * 64, 64};
@@ -180,7 +179,7 @@ TEST_SUITE("launches") {
     CHECK(norm_of(false, cpu)[0].time_class == TimeClass::layer_norm);
   }
 
-  TEST_CASE("group norm's backward has blocks for channels, which wait, and for their numbers") {
+  TEST_CASE("group norm's backward has latency-bound channel blocks, and element blocks") {
     DeviceSpec device = modern_device();
     device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12, device.multiprocessors = 100;
     const auto sums_of = [&](std::int64_t images, std::int64_t area) {
@@ -197,14 +196,14 @@ TEST_SUITE("launches") {
     };
     CHECK(sums_of(2, 100).rows == 2 * 64);
     CHECK(sums_of(2, 100).length == 100);
-    // 128 warps and 2 images wait; the numbers take less than their bytes.
+    // 128 warps and 2 images are latency-bound; elements take less than their bytes.
     const double waits = 128 * 123 / 100.0 + 2 * 590;
     const auto bytes = static_cast<double>(sums_of(2, 100).bytes);
     CHECK(bytes - waits / 1e9 * 1e12 * 0.9 == doctest::Approx(2 * 4 * 2 * 64 * 100).epsilon(0.01));
     CHECK(sums_of(2, 512).bytes - sums_of(2, 511).bytes > 128 * (520 - 123) / 100 * 900);
   }
 
-  TEST_CASE("the gradient of a norm's weight waits for its rows, or is split where they are many") {
+  TEST_CASE("a norm's weight gradient loops over its rows, or is split if they are many") {
     DeviceSpec device = modern_device();
     device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;
     const auto backward = [&](std::int64_t rows, std::int64_t columns) {
@@ -215,7 +214,7 @@ TEST_SUITE("launches") {
           ->kernels;
     };
     const auto bytes = [](const Kernel& kernel) { return std::get<RowWork>(kernel.work).bytes; };
-    // Twice as many rows of half the columns have as many bytes, and twice as many turns.
+    // Twice the rows with half the columns: equal bytes, twice the iterations.
     const auto wide = backward(25600, 64), narrow = backward(51200, 32);
     REQUIRE(wide.size() == 1);
     REQUIRE(narrow.size() == 1);
@@ -229,7 +228,7 @@ TEST_SUITE("launches") {
     CHECK(split[1] == split[2]);
   }
 
-  TEST_CASE("softmax takes its dimension, and its backward twice the passes") {
+  TEST_CASE("softmax rows follow its dimension, its backward takes twice the passes") {
     const auto forward =
         launches_of("aten::_softmax", {t({4, 6, 10}), ints({1}), ints({0})}, {tensor({4, 6, 10})});
     CHECK(std::get<RowWork>(forward->kernels[0].work) ==
@@ -241,7 +240,7 @@ TEST_SUITE("launches") {
     CHECK(backward->kernels[0].launches == 2);
   }
 
-  TEST_CASE("a kernel of foreach ends at its number of tensors, or of blocks") {
+  TEST_CASE("a foreach kernel has a limit of tensors and of blocks") {
     const auto launches = [](std::size_t tensors, std::int64_t numbers) {
       const std::vector<Sizes> all(tensors, Sizes{numbers});
       return launches_of("aten::_foreach_add_", {list(all), list(all)}, {})->kernels[0].launches;
@@ -252,7 +251,7 @@ TEST_SUITE("launches") {
     CHECK(launches(1, 65536 * 2240 + 1) == 2);
   }
 
-  TEST_CASE("short rows share a block, long ones have their own") {
+  TEST_CASE("short rows share a block, long ones have one each") {
     const auto rows_of = [](std::int64_t results, std::int64_t length) {
       const auto launches =
           launches_of("aten::sum", {t({results, length}), ints({1})}, {tensor({results})});
@@ -264,7 +263,7 @@ TEST_SUITE("launches") {
     CHECK(rows_of(10, 4096).length == 4096);
   }
 
-  TEST_CASE("a sum across rows has PyTorch's blocks, and adds up their parts one by one") {
+  TEST_CASE("a column sum has PyTorch's grid, and adds partial sums sequentially") {
     DeviceSpec device = modern_device();
     device.multiprocessors = 132;
     device.clock_hz = 1e9, device.memory_bytes_per_second = 1e12;
@@ -291,19 +290,19 @@ TEST_SUITE("launches") {
       const double shared = parts > 0 ? 6500 : 0;
       CHECK(waited(rows, columns) == doctest::Approx(shared + 450 * parts).epsilon(1e-3));
     }
-    // Pairs of a number and its place take as long in 16 bit: 3.6 of a clock, in rows.
+    // (value, index) pairs take as long in 16 bit: 3.6 per clock along rows.
     device.memory_bytes_per_second = 4e12;
     const auto pairs =
         launches_of("aten::argmax", {t({64, 4096}, half), ints({1})}, {tensor({64})}, device);
     CHECK(static_cast<double>(std::get<RowWork>(pairs->kernels[0].work).bytes) ==
           doctest::Approx(64 * 4096 / (132 * 3.6 * 1e9) * 0.9 * 4e12).epsilon(1e-3));
-    // A square matrix: what is summed over decides, not which sizes are left.
+    // A square matrix: the reduced dimension decides, not the remaining sizes.
     const auto of_rows =
         launches_of("aten::sum", {t({4096, 4096}), ints({1})}, {tensor({4096})}, device);
     CHECK(std::get<RowWork>(of_rows->kernels[0].work).rows == 4096);
   }
 
-  TEST_CASE("an operand that leaves L2 before it is needed again is read from memory again") {
+  TEST_CASE("an operand evicted from L2 before its reuse is reread from memory") {
     const std::int64_t heads = 32, length = 2048, number = 4;
     DeviceSpec device = modern_device();
     const auto bytes_with = [&](std::vector<std::int64_t> mask, std::int64_t l2_bytes) {
@@ -321,7 +320,8 @@ TEST_SUITE("launches") {
     CHECK(bytes_with({8, 1, 1, length}, 4 * mask - 1) == number * (2 * out + 8 * length));
   }
 
-  TEST_CASE("what lies across is copied before a norm of rows, and read slowly by an operator") {
+  TEST_CASE(
+      "a transposed operand is copied before a row norm, and read slowly by other operators") {
     const TensorSpec rows = tensor({64, 128, 256}, half);
     TensorSpec across = rows;
     across.strides = {128 * 256, 1, 128};
@@ -350,7 +350,7 @@ TEST_SUITE("launches") {
     CHECK(of_sum(expanded).time_class == TimeClass::elementwise);
   }
 
-  TEST_CASE("linear algebra goes panel by panel, and is said to be rough") {
+  TEST_CASE("linear algebra proceeds by panels, and is marked as rough") {
     const auto launches = launches_of("aten::linalg_cholesky_ex", {t({2, 130, 130})},
                                       {tensor({2, 130, 130}), tensor({2}, DType::int32)});
     REQUIRE(launches->kernels.size() == 1);
@@ -362,7 +362,7 @@ TEST_SUITE("launches") {
     CHECK(launches_of("aten::_cdist_forward", {t({4, 5}), t({6, 5})}, {tensor({4, 6})})->is_rough);
   }
 
-  TEST_CASE("views launch nothing, and what needs a value waits") {
+  TEST_CASE("views launch nothing, and reading a value synchronizes") {
     CHECK(launches_of("aten::view", {t({4}), ints({2, 2})}, {tensor({2, 2})})->kernels.empty());
     CHECK(launches_of("aten::nonzero", {t({4})}, {tensor({4, 1}, DType::int64)})->waits);
     CHECK_FALSE(launches_of("aten::relu", {t({4})}, {tensor({4})})->waits);

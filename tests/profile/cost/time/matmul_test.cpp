@@ -9,7 +9,7 @@ using namespace symprof::profile;
 constexpr auto half = DType::bfloat16;
 
 TEST_SUITE("matmul_launches") {
-  TEST_CASE("a product has its sizes, its type's class, and the batch of both") {
+  TEST_CASE("a product has its sizes, its dtype's class, and the common batch") {
     const auto launches = launches_of("aten::bmm", {t({6, 3, 5}, half), t({6, 5, 7}, half)},
                                       {tensor({6, 3, 7}, half)});
     const ProductWork work{
@@ -20,7 +20,7 @@ TEST_SUITE("matmul_launches") {
     CHECK(std::get<ProductWork>(fp32->kernels[0].work).operand_bytes == 4);
   }
 
-  TEST_CASE("fp32 is rounded to TF32 where the call may and the device can") {
+  TEST_CASE("fp32 uses TF32 if the call allows it and the device supports it") {
     const auto class_of = [](DType dtype, const DeviceSpec& device) {
       RecordingBuilder b;
       b.call("aten::mm", {t({3, 5}, dtype), t({5, 7}, dtype)}, {tensor({3, 7}, dtype)},
@@ -33,14 +33,14 @@ TEST_SUITE("matmul_launches") {
     CHECK(class_of(half, modern_device()) == TimeClass::product_16bit);
   }
 
-  TEST_CASE("a type that the device has no units for has no time") {
+  TEST_CASE("a dtype that the device does not support has no time") {
     const DeviceSpec t4 = device_with({"float32", "float16"});
     const std::vector<TestArgument> arguments = {t({3, 5}, half), t({5, 7}, half)};
     CHECK_FALSE(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}, t4));
     CHECK(launches_of("aten::mm", arguments, {tensor({3, 7}, half)}));
   }
 
-  TEST_CASE("a parameter is the operand that takes turns with other layers'") {
+  TEST_CASE("a parameter alternates with other layers' weights") {
     RecordingBuilder b;
     const NodeId node = b.node("node");
     const TensorRecord x = b.fresh(tensor({3, 5}, half));
@@ -56,7 +56,9 @@ TEST_SUITE("matmul_launches") {
     CHECK(std::get<ProductWork>(launches_of(b)->kernels[0].work) == turned);
   }
 
-  TEST_CASE("a layer has both operands along k, its input's gradient one, its weight's none") {
+  TEST_CASE(
+      "contiguous along k: both operands of a layer, one of its input gradient, none of its weight "
+      "gradient") {
     const auto layout = [](bool left, bool right) {
       TensorSpec a = tensor({64, 256}), b = tensor({256, 96});
       if (left) a.strides = {1, 64};
@@ -73,7 +75,7 @@ TEST_SUITE("matmul_launches") {
     CHECK(layout(true, false) == ProductLayout::across);
   }
 
-  TEST_CASE("on Hopper small layers with a bias in fp32 have cuBLAS's kernels of their own") {
+  TEST_CASE("on Hopper small fp32 layers with a bias use special cuBLAS kernels") {
     const auto kernel = [](std::int64_t rows, std::int64_t into, std::int64_t out, int major = 9,
                            DType dtype = DType::float32) {
       DeviceSpec device = modern_device();
@@ -90,7 +92,7 @@ TEST_SUITE("matmul_launches") {
     CHECK(of(kernel(16, 64, 64)) == ProductKernel::few_rows);
     CHECK(of(kernel(128, 128, 128)) == ProductKernel::usual);
     CHECK(of(kernel(128, 16, 1024)) == ProductKernel::large_k);
-    CHECK(of(kernel(1024, 128, 16)) == ProductKernel::usual);  // As many FLOPs, k is longer.
+    CHECK(of(kernel(1024, 128, 16)) == ProductKernel::usual);  // Equal FLOPs, longer k.
     CHECK(kernel(128, 128, 128).launches == 1);
     CHECK(of(kernel(64, 64, 64, 8)) == ProductKernel::usual);
     CHECK(of(kernel(64, 64, 64, 9, half)) == ProductKernel::usual);

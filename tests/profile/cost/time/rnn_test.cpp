@@ -25,7 +25,7 @@ LaunchEstimate lstm_launches(DType dtype, const DeviceSpec& device) {
 }  // namespace
 
 TEST_SUITE("rnn_launches") {
-  TEST_CASE("a recurrent layer: what comes in at once, the states step after step") {
+  TEST_CASE("a recurrent layer: input products at once, states step by step") {
     const auto launches = lstm_launches(half, modern_device());
     REQUIRE(launches->kernels.size() == 1 + 1);
     const auto input = std::get<ProductWork>(launches->kernels[0].work);
@@ -40,7 +40,7 @@ TEST_SUITE("rnn_launches") {
           TimeClass::recurrent_tf32);
   }
 
-  TEST_CASE("without tensor cores products in turn stand for a recurrent layer's steps") {
+  TEST_CASE("without tensor cores sequential products approximate a recurrent layer's steps") {
     const auto launches = lstm_launches(DType::float32, device_with({"float32"}));
     REQUIRE(launches->kernels.size() == 1 + 6);
     for (std::size_t step = 1; step <= 6; ++step) {

@@ -1,5 +1,5 @@
-// Kernels that wait: sums of batch norm, gradients of gathered rows, sorts, rolls; and numbers in
-// 16 bit, which operators take at different rates.
+// Latency-bound kernels: batch norm sums, gradients of gathered rows, sorts, rolls; and 16-bit
+// elements, which operators process at different rates.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -20,7 +20,7 @@ DeviceSpec round_device() {
   return device;
 }
 
-/// Bytes that memory moves at nine tenths of its bandwidth in so many clocks.
+/// Bytes that memory moves at 90 % of its bandwidth in `clocks`.
 std::int64_t at_clocks(double clocks) { return std::llround(clocks * 3600); }
 
 std::int64_t bytes_of(const Kernel& kernel) {
@@ -35,7 +35,7 @@ Kernel first_of(const char* op, const std::vector<TestArgument>& arguments, cons
 }  // namespace
 
 TEST_SUITE("streamed_launches") {
-  TEST_CASE("a batch norm's sums wait for their turns where channels are few") {
+  TEST_CASE("a batch norm's sums are latency-bound with few channels") {
     const auto norm = [](std::int64_t rows, std::int64_t channels, DType dtype) {
       const TestArgument x = t({rows, channels}, dtype), scale = t({channels});
       return first_of("aten::native_batch_norm", {x, scale, scale, nothing(), nothing(), ints({1})},
@@ -50,7 +50,7 @@ TEST_SUITE("streamed_launches") {
     CHECK(bytes_of(norm(1 << 20, 2, DType::float32)) == 2 * 4 * (1 << 21) + at_clocks(512 * 790));
   }
 
-  TEST_CASE("images of few places take a batch norm's blocks longer") {
+  TEST_CASE("small images slow a batch norm's blocks down") {
     const auto norm = [](std::int64_t side) {
       const TestArgument x = t({64, 512, side, side}, half), scale = t({512});
       return first_of("aten::native_batch_norm", {x, scale, scale, nothing(), nothing(), ints({1})},
@@ -61,7 +61,7 @@ TEST_SUITE("streamed_launches") {
     CHECK(bytes_of(norm(14)) == 2 * 2 * 64 * 512 * 196 + at_clocks(64 * 512 * 196 * 1.1 / 100));
   }
 
-  TEST_CASE("rows that were gathered get their gradients in turn, many are sorted before") {
+  TEST_CASE("gradients of gathered rows are added sequentially, many are sorted first") {
     const auto gradient = [](std::int64_t rows, std::int64_t width, bool on_cpu = false) {
       DeviceSpec device = round_device();
       device.is_cpu = on_cpu;
@@ -71,7 +71,7 @@ TEST_SUITE("streamed_launches") {
                          device)
           ->kernels.at(0);
     };
-    // Beside what a CPU moves, which adds them as they come.
+    // Minus a CPU's bytes, which adds them in order.
     const auto waits = [&](std::int64_t rows, std::int64_t width) {
       return bytes_of(gradient(rows, width)) - bytes_of(gradient(rows, width, true));
     };
@@ -83,7 +83,7 @@ TEST_SUITE("streamed_launches") {
     CHECK(bytes_of(sorted) > at_clocks(92000 + 3073 * 64 / (100 * 0.26)));
   }
 
-  TEST_CASE("long rows are sorted in passes, and each dimension is rolled by itself") {
+  TEST_CASE("long rows are sorted in passes, and each dimension is rolled separately") {
     const auto sorted = [](std::int64_t length) {
       return bytes_of(first_of("aten::sort", {t({length}, DType::int64), ints({-1}), ints({0})},
                                tensor({length}, DType::int64)));
@@ -97,7 +97,7 @@ TEST_SUITE("streamed_launches") {
     CHECK(bytes_of(rolled) == 2 * at_clocks(1e6 / (100 * 0.87)));
   }
 
-  TEST_CASE("sums of numbers in 16 bit are faster than their norm, and than their maximum") {
+  TEST_CASE("16-bit sums are faster than norms and maxima") {
     const std::int64_t rows = 1024, length = 4096;
     const auto bytes = [&](const char* op, std::vector<TestArgument> more, std::int64_t kept) {
       more.insert(more.begin(), t({rows, length}, half));

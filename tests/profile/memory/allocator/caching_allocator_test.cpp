@@ -62,7 +62,7 @@ std::vector<std::string> run_random(const AllocatorMode& mode, EqualBlocks equal
   return lines;
 }
 
-/// The lines of the real allocator for one mode.
+/// The real allocator's lines for one mode.
 std::vector<std::string> real_lines(const std::string& version, std::string_view mode) {
   std::ifstream file(test::source_folder() + "/truth/allocator/random_" + version + ".csv");
   std::vector<std::string> lines;
@@ -90,10 +90,14 @@ TEST_SUITE("allocator") {
   TEST_CASE("a million random steps give the real allocator's addresses and figures") {
     expect_real_lines("2.13", EqualBlocks::oldest_segment);
   }
-  TEST_CASE("and those of PyTorch 2.12") { expect_real_lines("2.12", EqualBlocks::oldest_block); }
-  TEST_CASE("and those of PyTorch 2.11") { expect_real_lines("2.11", EqualBlocks::lowest_address); }
+  TEST_CASE("a million random steps equal PyTorch 2.12") {
+    expect_real_lines("2.12", EqualBlocks::oldest_block);
+  }
+  TEST_CASE("a million random steps equal PyTorch 2.11") {
+    expect_real_lines("2.11", EqualBlocks::lowest_address);
+  }
 
-  TEST_CASE("the version of PyTorch says which of two blocks of one size is taken") {
+  TEST_CASE("PyTorch's version decides the tie between free blocks of one size") {
     const auto taken = [](const std::string& settings) {
       CachingAllocator allocator(parse_allocator_settings(settings), 1 << 30);
       const Address older = *allocator.allocate(10_MiB), newer = *allocator.allocate(10_MiB);
@@ -109,7 +113,7 @@ TEST_SUITE("allocator") {
     CHECK_THROWS_AS(parse_allocator_settings("torch:2."), Error);
   }
 
-  TEST_CASE("sizes round as the allocator's constants say") {
+  TEST_CASE("sizes are rounded by the allocator's constants") {
     const AllocatorSettings settings;
     CHECK(rounded_size(1, settings) == 512);
     CHECK(rounded_size(513, settings) == 2 * 512);
@@ -124,7 +128,7 @@ TEST_SUITE("allocator") {
     CHECK(rounded_size(8 * 512, eighths) == 8 * 512);  // Too small for eight steps.
   }
 
-  TEST_CASE("a large block keeps up to 1 MiB that nobody asked for") {
+  TEST_CASE("a large block keeps up to 1 MiB of unused remainder") {
     CachingAllocator allocator({}, 1 << 30);
     REQUIRE(allocator.allocate(19_MiB));
     CHECK(allocator.statistics().reserved_bytes.current == 20_MiB);
@@ -136,12 +140,12 @@ TEST_SUITE("allocator") {
     CHECK(exact.statistics().reserved_bytes.current == 20_MiB);
   }
 
-  TEST_CASE("a full device: cached memory goes back, then the request is refused") {
+  TEST_CASE("on a full device cached memory is released, then the request fails") {
     CachingAllocator allocator({}, 40_MiB);
     const auto first = allocator.allocate(12_MiB);
     const auto second = allocator.allocate(16_MiB);
     allocator.free(*first);
-    CHECK(allocator.allocate(24_MiB));  // 16 + 24: the first segment had to go.
+    CHECK(allocator.allocate(24_MiB));  // 16 + 24: the first segment was released.
     CHECK(allocator.statistics().alloc_retries == 1);
     CHECK_FALSE(allocator.allocate(2_MiB));
     CHECK(allocator.statistics().ooms == 1);
@@ -153,7 +157,7 @@ TEST_SUITE("allocator") {
     CHECK(allocator.statistics().reserved_bytes.peak == 24_MiB);
   }
 
-  TEST_CASE("a snapshot's blocks tile their segments, and events add up to it") {
+  TEST_CASE("a snapshot's blocks tile their segments, and events sum to it") {
     for (const char* text : {"", "expandable_segments:True"}) {
       CachingAllocator allocator(parse_allocator_settings(text), std::int64_t{1} << 32);
       std::int64_t reserved = 0, requested = 0;
@@ -205,7 +209,7 @@ TEST_SUITE("allocator") {
     }
   }
 
-  TEST_CASE("settings are read as PyTorch reads them; what it refuses is an error with the key") {
+  TEST_CASE("settings are parsed as in PyTorch; invalid ones are errors with the key") {
     const AllocatorSettings settings = parse_allocator_settings(
         "max_split_size_mb: 64, roundup_power2_divisions:[256:1,512:2,1024:4,>:8],"
         "pinned_use_background_threads:True,backend:native");

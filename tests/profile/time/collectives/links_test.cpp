@@ -40,7 +40,7 @@ std::vector<MeasuredRow> measured_rows() {
   return rows;
 }
 
-/// As scripts/time/fit_collectives.py tells them apart.
+/// True for rows in the calibration split of scripts/time/fit_collectives.py.
 bool was_fitted(const MeasuredRow& row) {
   if (row.source == "vidur" || (row.source == "vtrain" && row.device != "v100")) return false;
   const double logarithm = std::log2(static_cast<double>(row.work.bytes));
@@ -63,7 +63,7 @@ double median_error(const std::string& device, CollectiveKind kind) {
 }  // namespace
 
 TEST_SUITE("links") {
-  TEST_CASE("large collectives of one node that no fit saw: median error at most 8 %") {
+  TEST_CASE("held-out large collectives of one node: median error at most 8 %") {
     for (const char* device : {"a100-80g", "h100", "h200"})
       for (const CollectiveKind kind : {CollectiveKind::all_reduce, CollectiveKind::all_gather}) {
         CAPTURE(device);
@@ -88,7 +88,7 @@ TEST_SUITE("links") {
     CHECK(factor(1 << 10, 2) == doctest::Approx(0.0));
   }
 
-  TEST_CASE("the network is shared by the ranks of a node, and has to be known") {
+  TEST_CASE("the network is shared by the ranks of a node, and must be known") {
     Links links{.nvlink_generation = 4, .channels = 8, .channel_gb = 48};
     const CollectiveWork work{CollectiveKind::all_gather, 1 << 20, 16, 2};
     CHECK_THROWS_AS(CollectiveModel(links, 9).time(work), Error);

@@ -56,7 +56,7 @@ TEST_SUITE("nccl") {
     const NcclChoice much = nccl_choice(large, h100_nodes);
     CHECK(much.way.protocol == NcclProtocol::simple);
     CHECK(much.way.algorithm == NcclAlgorithm::ring);
-    // 384 GB/s of the bus, by which each byte goes 2 (n - 1) / n times.
+    // 384 GB/s bus bandwidth; each byte is sent 2 (n - 1) / n times.
     CHECK(much.us == doctest::Approx(8.4 + 14 * 3.4 + std::pow(2, 30) * 14 / 8 / 384e3));
     CHECK(nccl_choice({CollectiveKind::all_reduce, 4096, 1, 1}, h100_nodes).us == 0);
   }
@@ -74,7 +74,7 @@ TEST_SUITE("nccl") {
     CHECK(of(4).latency_us == doctest::Approx(25 + 2 * 2 * 20.9));
   }
 
-  TEST_CASE("what NCCL has no table for goes over the links") {
+  TEST_CASE("collectives without an NCCL table use the links") {
     const auto us = [&](CollectiveKind kind, int ranks, int nodes) {
       return nccl_choice({kind, 384'000'000, ranks, nodes}, h100_nodes).us;
     };
