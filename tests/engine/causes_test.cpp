@@ -1,5 +1,5 @@
-// Why a fusion broke: on TREx's engines of ResNet-18, and on engines that are made here with one
-// rule broken each.
+// Causes of failed fusions: in TREx's engines of ResNet-18, and in synthetic engines that break one
+// rule each.
 #include "engine/causes.h"
 
 #include <doctest/doctest.h>
@@ -37,21 +37,21 @@ double sum_of(const std::vector<Cause>& causes, Cause::Kind kind) {
   return sum;
 }
 
-/// What of a small network TensorRT is given.
+/// The rule that a synthetic network breaks.
 enum class Broken {
   nothing,
   residual,       ///< The residual has no Q and DQ.
-  pool,           ///< The pooling between two convolutions has none before it.
+  pool,           ///< The pooling between two convolutions has no Q and DQ before it.
   chain,          ///< Q and DQ stand between convolution and activation.
-  second_reader,  ///< Something else reads the convolution's result.
+  second_reader,  ///< The convolution's result has another consumer.
   graph_output,   ///< The convolution's result is an output.
   cast,           ///< A cast stands between convolution and activation.
-  head,           ///< Q and DQ before an operator that no convolution feeds.
+  head,           ///< Q and DQ before an operator not fed by a convolution.
   operand,        ///< The convolution's result is multiplied with another activation.
 };
 
 /// A model of `blocks` convolutions with activations, one of them with a broken rule, and the
-/// engine that TensorRT makes of it: what a rule lets it fuse is one layer.
+/// engine that TensorRT would build: operators that rules allow to fuse are one layer.
 class Generator {
  public:
   Generator(Broken broken, int blocks, int at) : broken_(broken) {
@@ -69,7 +69,7 @@ class Generator {
 
   Engine engine() const { return read_engine("[" + layers_ + "]", "generated.json"); }
   Times times() const { return times_; }
-  /// What the layers take that are there only because the rule is broken.
+  /// Time of the layers caused by the broken rule.
   double cost_ms() const { return cost_ms_; }
 
  private:
@@ -137,7 +137,7 @@ class Generator {
     }
   }
 
-  /// Q and DQ of `value`; the name of what they give.
+  /// Adds Q and DQ of `value`; returns the result's name.
   std::string add_pair(const std::string& name, const std::string& value) {
     add_node("QuantizeLinear_" + name, value + "_q", "QuantizeLinear (" + value + ", s, z)");
     add_node("DequantizeLinear_" + name, value + "_d", "DequantizeLinear (" + value + "_q, s, z)");
@@ -234,9 +234,9 @@ constexpr BrokenRule rules[] = {
 }  // namespace
 
 TEST_SUITE("engine_causes") {
-  TEST_CASE("residual Adds that are not quantised, and a pooling") {
-    // qat_model.py there quantises neither: eight quantizers run alone for the residuals, and one
-    // behind the pooling. The tenth quantises the model's input, which somebody has to.
+  TEST_CASE("residual Adds and a pooling that are not quantized") {
+    // qat_model.py there quantizes neither: eight quantizers run alone for the residuals, and one
+    // after the pooling. The tenth quantizes the model's input, which is unavoidable.
     const std::vector<Cause> causes = causes_of_sample("resnet18_qat");
     std::vector<int> residual;
     for (const Cause& cause : causes) {
@@ -253,7 +253,7 @@ TEST_SUITE("engine_causes") {
     CHECK(std::ranges::count(causes, Cause::Kind::untold, &Cause::kind) == 0);
   }
 
-  TEST_CASE("with quantised residuals the pooling alone is left") {
+  TEST_CASE("with quantized residuals only the pooling is left") {
     const std::vector<Cause> causes = causes_of_sample("resnet18_qat-residual");
     REQUIRE(causes.size() == 1);
     CHECK(causes[0].kind == Cause::Kind::unquantized_op);
@@ -261,23 +261,22 @@ TEST_SUITE("engine_causes") {
     CHECK(causes[0].layers.size() == 2);  // DequantizeLinear_291 and QuantizeLinear_298.
   }
 
-  TEST_CASE("with a quantised pooling, too, nothing is left") {
+  TEST_CASE("with a quantized pooling too, no cause is left") {
     CHECK(causes_of_sample("resnet18_qat-residual-qgap").empty());
   }
 
-  TEST_CASE("an engine in one type has no such cause") {
+  TEST_CASE("an engine in one dtype has no such cause") {
     for (const char* sample : {"resnet18_fp32", "resnet18_fp16"})
       CHECK(causes_of_sample(sample).empty());
-    // Here the last Softmax takes float32, and its product gives float16.
+    // Here the last Softmax takes float32, and its product returns float16.
     const std::vector<Cause> causes = causes_of_sample("tf_resnet50_fp16");
     REQUIRE(causes.size() == 1);
     CHECK(causes[0].kind == Cause::Kind::precision);
     CHECK(causes[0].layers == std::vector<int>{84});
   }
 
-  TEST_CASE(
-      "an input that is padded before it is quantised, and a result behind DQ, are no cause") {
-    // tf_resnet50_qat pads the model's input, and quantises then.
+  TEST_CASE("an input padded before its quantization, and a result after DQ, are no cause") {
+    // tf_resnet50_qat pads the model's input, then quantizes it.
     CHECK(causes_of_sample("tf_resnet50_qat").empty());
     const std::string text =
         "[" +
@@ -301,7 +300,7 @@ TEST_SUITE("engine_causes") {
     CHECK(causes[0].layers == std::vector<int>{1, 3});
   }
 
-  TEST_CASE("residuals and a pooling of MobileNetV2, and no cause in a network of one type") {
+  TEST_CASE("residuals and a pooling of MobileNetV2, and no cause in a network of one dtype") {
     const std::vector<Cause> causes = causes_of_sample("mobilenetv2_qat");
     // Each of its ten residual Adds: torchvision's MobileNetV2 has so many.
     CHECK(std::ranges::count(causes, Cause::Kind::residual, &Cause::kind) == 10);
@@ -309,12 +308,12 @@ TEST_SUITE("engine_causes") {
     CHECK(causes.size() == 11);
     CHECK(causes_of_sample("tf_resnet50_fp32").empty());
     const std::vector<Cause> residuals = causes_of_sample("mobilenetv2_residuals");
-    REQUIRE(residuals.size() == 1);  // Quantised residuals; its pooling is in 16 bits.
+    REQUIRE(residuals.size() == 1);  // Quantized residuals; its pooling is in 16 bits.
     CHECK(residuals[0].kind == Cause::Kind::unquantized_op);
     CHECK(residuals[0].place == "GlobalAveragePool_747");
   }
 
-  TEST_CASE("what a fusion that broke costs, and what one kernel would") {
+  TEST_CASE("the cost of a failed fusion, and the fused kernel's bound") {
     const Generator generated(Broken::residual, 1, 0);
     const Engine engine = generated.engine();
     const Times times = generated.times();

@@ -1,4 +1,4 @@
-// Two engines side by side.
+// Alignment of two engines.
 #include "engine/compare.h"
 
 #include <doctest/doctest.h>
@@ -36,7 +36,7 @@ std::vector<ComparedLayers> compared(const Read& a, const Read& b) {
 }  // namespace
 
 TEST_SUITE("engine_compare") {
-  TEST_CASE("an engine is the same as itself") {
+  TEST_CASE("an engine aligns with itself") {
     const Read engine("resnet18_qat", true);
     const auto found = compared(engine, engine);
     CHECK(std::cmp_equal(found.size(), engine.summary.kernels.layers));
@@ -46,7 +46,7 @@ TEST_SUITE("engine_compare") {
     }
   }
 
-  TEST_CASE("by name, by nodes, by groups, and what one has alone") {
+  TEST_CASE("layers align by name, by nodes, by groups, or are in one engine only") {
     const Read a(std::string(
         R"json(["c + d", "w + QuantizeLinear_9 + Conv_1 + Relu_2", "Conv_3 + Add_4", "PWN(Relu_5)", "x", "k_myl3_1"])json"));
     const Read b(std::string(
@@ -68,7 +68,7 @@ TEST_SUITE("engine_compare") {
     CHECK(found.back().after == std::vector<int>{0});
   }
 
-  TEST_CASE("weights tell layers whose nodes were counted anew") {
+  TEST_CASE("weights identify layers with renumbered nodes") {
     const Read a(std::string(R"(["a.weight + Conv_1", "b.weight + Conv_2 + Relu_3"])"));
     const Read b(std::string(R"(["a.weight + Conv_2", "b.weight + Conv_4 + Add_5 + Relu_6"])"));
     const auto found = compared(a, b);
@@ -79,7 +79,7 @@ TEST_SUITE("engine_compare") {
     CHECK(found[1].after == std::vector<int>{1});
   }
 
-  TEST_CASE("layers that two builds of ControlNet have in common are aligned") {
+  TEST_CASE("common layers of two builds of ControlNet are aligned") {
     const Read a("controlnet_7bb9d37", true), b("controlnet_d6f4129", true);
     const auto has_kernel = [](const Read& read, std::string_view name) {
       for (std::size_t i = 0; i < read.engine.layers.size(); ++i)
@@ -97,15 +97,15 @@ TEST_SUITE("engine_compare") {
     CHECK(aligned == common);
   }
 
-  TEST_CASE("layers that one engine of ResNet-18 alone has are those that its causes name") {
+  TEST_CASE("layers in only one engine of ResNet-18 are those named by its causes") {
     const Read a("resnet18_qat", true), b("resnet18_qat-residual", true);
     std::vector<int> only_a, only_b;
     for (const ComparedLayers& each : compared(a, b)) {
       if (each.after.empty()) only_a.insert(only_a.end(), each.before.begin(), each.before.end());
       if (each.before.empty()) only_b.insert(only_b.end(), each.after.begin(), each.after.end());
-      // The pooling that one of them has as a layer of its own is in the other's convolution.
+      // A separate pooling layer of one engine is fused into the other's convolution.
       if (each.before == std::vector<int>{1, 2}) CHECK(each.after == std::vector<int>{1});
-      // Poolings and quantizers whose names tell nothing stand behind the same layers.
+      // Poolings and quantizers with generic names follow the same layers.
       if (each.before == std::vector<int>{32}) CHECK(each.after == std::vector<int>{22});
       if (each.before == std::vector<int>{33}) CHECK(each.after == std::vector<int>{23});
     }
@@ -120,7 +120,7 @@ TEST_SUITE("engine_compare") {
     CHECK(unexplained(b, only_b).empty());
   }
 
-  TEST_CASE("every layer with a kernel is in one row, times as they were") {
+  TEST_CASE("every layer with a kernel is in one row, with unchanged times") {
     const Read a("resnet18_qat", true), b("resnet18_qat-residual", true);
     std::vector<int> before, after;
     double before_ms = 0, after_ms = 0;

@@ -1,4 +1,4 @@
-// What a device needs at least for a layer.
+// Roofline bounds of layers.
 #include "engine/costs.h"
 
 #include <doctest/doctest.h>
@@ -56,7 +56,7 @@ constexpr double tensor_bytes = 8 * 4 * 4 * 2;
 }  // namespace
 
 TEST_SUITE("engine_costs") {
-  TEST_CASE("memory without a model, and what is larger with one") {
+  TEST_CASE("without a model the memory bound, with one the larger bound") {
     const Engine engine = two_layers("Half", "");
     const EngineCosts alone =
         cost_layers(engine, summarize(engine, nullptr), small_device(), nullptr, nullptr, nullptr);
@@ -72,10 +72,10 @@ TEST_SUITE("engine_costs") {
     CHECK(large.layers[0].limit == "compute");
     CHECK(large.layers[0].least_ms.value() == doctest::Approx(1e3 * (1000000 + 128) / rate));
     CHECK(large.flops == 1000000 + 128);
-    CHECK(large.other_flops == 7);  // Of a node that no layer has.
+    CHECK(large.other_flops == 7);  // Of a node without a layer.
   }
 
-  TEST_CASE("the rate is that of the kernel's type") {
+  TEST_CASE("the rate is that of the kernel's dtype") {
     const NodeFlops flops = {{"Conv_0", 1000000}};
     CHECK(costs_of(two_layers("Float", "sm80_tf32f32"), flops).layers[0].least_ms.value() ==
           doctest::Approx(1e3 * 1000000 / (rate / 2)));
@@ -134,7 +134,7 @@ TEST_SUITE("engine_costs") {
     CHECK(kernel("PointWiseV2", "Half", "", std::nullopt)->time_class == TimeClass::elementwise);
   }
 
-  TEST_CASE("fused attention and products with what was fused, as Myelin names them") {
+  TEST_CASE("fused attention and products with fused operators, named by Myelin") {
     const auto tensor = [](const char* name, const char* sizes) {
       return std::string(R"({"Name": ")") + name + R"(", "Dimensions": [)" + sizes +
              R"(], "Format/Datatype": "Half"})";
@@ -166,7 +166,7 @@ TEST_SUITE("engine_costs") {
                        2 * 40 * 256 * 512));
   }
 
-  TEST_CASE("estimates of ResNet-18, but for the layer whose pooling is part of its convolution") {
+  TEST_CASE("estimates of ResNet-18, except the convolution with a fused pooling") {
     const std::string path = test::engine_samples + "resnet18_qat-residual";
     const Engine engine = read_engine(path + ".graph.json");
     const Times times = read_times(path + ".profile.json");

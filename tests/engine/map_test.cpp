@@ -1,4 +1,4 @@
-// Which nodes became which layers.
+// The mapping of nodes to layers.
 #include "engine/map.h"
 
 #include <doctest/doctest.h>
@@ -18,7 +18,7 @@ using test::engine_samples;
 using test::layer_text;
 using test::tensor_text;
 
-/// A quantised residual block: both inputs of the convolution, the residual and the result have Q
+/// A quantized residual block: both inputs of the convolution, the residual and the result have Q
 /// and DQ, as NVIDIA's pytorch-quantization exports them.
 constexpr auto quantized_block = R"(<ir_version: 8, opset_import: ["" : 13]>
 block (float[1, 8, 4, 4] x, float[8, 8, 1, 1] w, float s, int8 z) => (float[1, 8, 4, 4] y) {
@@ -76,7 +76,7 @@ using Names = std::vector<std::string>;
 }  // namespace
 
 TEST_SUITE("engine_map") {
-  TEST_CASE("names give the convolution, and flow gives what was absorbed") {
+  TEST_CASE("names identify the convolution, data flow the absorbed nodes") {
     const Model model = parse_model(quantized_block);
     const Engine engine =
         read_engine("[" +
@@ -109,7 +109,7 @@ TEST_SUITE("engine_map") {
     CHECK(role("Conv_0").empty());
   }
 
-  TEST_CASE("the log says where quantizers went, and which were duplicates") {
+  TEST_CASE("the log shows fused and duplicate quantizers") {
     const Model model = parse_model(quantized_block);
     const Engine engine = read_engine(
         "[08/20/2024-19:31:30] [V] [TRT] Eliminating Q_res which duplicates (Q) Q_in\n"
@@ -130,7 +130,7 @@ TEST_SUITE("engine_map") {
     CHECK(quantizer_role(engine, model, map, model.nodes_by_name.at("Q_res")) == "duplicate");
   }
 
-  TEST_CASE("marks, whatever stands between them, and Myelin's spelling") {
+  TEST_CASE("marks with any separator, and Myelin's spelling") {
     const Model model =
         parse_model(R"(<ir_version: 8, opset_import: ["" : 13]>
 g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
@@ -155,7 +155,7 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     }
   }
 
-  TEST_CASE("a region without its kernels has what lies between its tensors") {
+  TEST_CASE("a region without kernels has the nodes between its tensors") {
     const Model model = parse_model(quantized_block);
     const Engine engine = read_engine(
         "[" +
@@ -171,7 +171,7 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
             "]",
         "region.json");
     const NodeMap map = map_nodes(engine, model);
-    CHECK(nodes_at(map, 0).nodes.size() == 9 + 1);  // Up to Relu_2, and what stands beside it.
+    CHECK(nodes_at(map, 0).nodes.size() == 9 + 1);  // Up to Relu_2, and a parallel node.
     CHECK(nodes_at(map, 1).owner == 0);
     CHECK(fate_of(model, map, "Q_out").fate == Fate::kernel);  // Beside the region: its neighbour.
     CHECK(fate_of(model, map, "Q_out").layers.at(0).rule == Rule::neighbour);
@@ -186,7 +186,7 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     CHECK(names_of(model, nodes_at(map, 0)) == Names{"node_conv2d", "node_relu"});
     // One Gemm became a product and the sum of its bias, in the kernel of the softmax.
     CHECK(fate_of(model, map, "node_linear_1").layers.size() == 2);
-    // The cast of an output: no node became it.
+    // The cast of an output: not from a node.
     CHECK(nodes_at(map, 8).nodes.empty());
     CHECK(model.nodes[static_cast<std::size_t>(nodes_at(map, 8).serves)].name == "node_argmax");
   }

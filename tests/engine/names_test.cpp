@@ -1,4 +1,4 @@
-// The grammar of layers' names, of TensorRT 7 to 10.
+// The grammar of layer names, TensorRT 7 to 10.
 #include "engine/names.h"
 
 #include <doctest/doctest.h>
@@ -21,7 +21,7 @@ using Texts = std::vector<std::string>;
 }  // namespace
 
 TEST_SUITE("engine_names") {
-  TEST_CASE("fusions in a row, side by side, and of pointwise nodes") {
+  TEST_CASE("sequential, parallel and pointwise fusions") {
     CHECK(terms("a + b + c") == Texts{"a", "b", "c"});
     CHECK(terms("a + b || c + d || e") == Texts{"a", "b", "c", "d", "e"});
     CHECK(terms("PWN(PWN(a), PWN(w + (Unnamed Layer* 3) [Shuffle], b))") ==
@@ -30,7 +30,7 @@ TEST_SUITE("engine_names") {
     CHECK(terms("x/Conv + PWN(PWN(x/Sigmoid), x/Mul)") == Texts{"x/Conv", "x/Sigmoid", "x/Mul"});
   }
 
-  TEST_CASE("names that hold separators of their own") {
+  TEST_CASE("names that contain separators") {
     CHECK(terms("b3/read:0 + unsqueeze_node_after_b3/read:0 + add_2") ==
           Texts{"b3/read:0", "~b3/read:0", "add_2"});
     CHECK(terms("%in : Tensor = aten::_convolution(%1, %2) + %out") ==
@@ -38,7 +38,7 @@ TEST_SUITE("engine_names") {
     CHECK(terms("a( + b") == Texts{"a(", "b"});
   }
 
-  TEST_CASE("helpers belong to the node that they name") {
+  TEST_CASE("helpers belong to the named node") {
     CHECK(terms("copied_squeeze_after_(Unnamed Layer* 5) [ElementWise]").size() == 1);
     CHECK(terms("fc.weight + QuantizeLinear_3 + transpose_before_Gemm_5 + Gemm_5") ==
           Texts{"fc.weight", "QuantizeLinear_3", "~Gemm_5", "Gemm_5"});
@@ -65,7 +65,7 @@ TEST_SUITE("engine_names") {
     CHECK(region->last == "/m/Squeeze");
   }
 
-  TEST_CASE("reformats name the layer that they are for") {
+  TEST_CASE("reformats name the layer that they serve") {
     const auto found = reformat_name("Reformatting CopyNode for Output Tensor 1 to A + B");
     REQUIRE(found.has_value());
     CHECK_FALSE(found->is_input);

@@ -39,7 +39,7 @@ void check_convolution(const Engine& engine) {
 }  // namespace
 
 TEST_SUITE("engine_readers") {
-  TEST_CASE("JSON under every name that tools give the list") {
+  TEST_CASE("JSON lists under every tool's key") {
     check_convolution(parse(R"({"Layers": [)" + convolution + R"(], "Bindings": ["x", "y"]})"));
     check_convolution(parse(R"({"layerInfo": [)" + convolution + "]}"));
     check_convolution(parse("[" + convolution + "]"));
@@ -59,7 +59,7 @@ TEST_SUITE("engine_readers") {
     CHECK_FALSE(summarize(engine, nullptr).layers[0].bytes_read.has_value());
   }
 
-  TEST_CASE("a line of the inspector's text tells what its JSON tells") {
+  TEST_CASE("a line of the inspector's text equals its JSON") {
     check_convolution(parse(
         "Layers:\nName: Conv_0 + Relu_1, LayerType: CaskConvolution, Inputs: [ { Name: x, "
         "Location: Device, Dimensions: [1,3,8,8], Format/Datatype: Row major linear FP32 }], "
@@ -86,7 +86,7 @@ TEST_SUITE("engine_readers") {
     CHECK_FALSE(bytes(engine.layers[0].inputs[1]).has_value());
   }
 
-  TEST_CASE("one line a layer, of three versions") {
+  TEST_CASE("one-line layers of three versions") {
     const Engine engine = parse(
         "[12/06/2022-19:26:21] [V] [TRT] Engine Layer Information:\n"
         "Layer(CaskConvolution): Pad_6 + a.weight + Conv_13, Tactic: 0x11, 581 "
@@ -124,7 +124,7 @@ TEST_SUITE("engine_readers") {
     CHECK(engine.layers[1].name == "PWN(PWN(a, b");
   }
 
-  TEST_CASE("sums that do not fit into 64 bits are unknown") {
+  TEST_CASE("sums that overflow 64 bits are unknown") {
     const std::string large =
         R"({"Name": "t", "Dimensions": [1073741824,1073741823], "Format/Datatype": "Int8"})";
     std::string seven = large;
@@ -142,7 +142,7 @@ TEST_SUITE("engine_readers") {
     CHECK_FALSE(bytes_moved(figures(seven, seven)).has_value());
   }
 
-  TEST_CASE("names that were written without escapes") {
+  TEST_CASE("names without escapes") {
     const Engine engine = parse(
         "[ {\"count\" : 2}\n, { \"name\" : \"a \"b\" \x1f c\\d\", "
         "\"timeMs\" : 3, \"averageMs\" : 1.5, \"percentage\" : 100 }\n]");
@@ -152,7 +152,7 @@ TEST_SUITE("engine_readers") {
     CHECK(engine.warnings.empty());
   }
 
-  TEST_CASE("a file that is cut says where, and gives what is whole") {
+  TEST_CASE("a truncated file reports its position, and keeps complete parts") {
     const std::string whole = "{\"Layers\": [\n" + convolution + ",\n" + convolution + "]}";
     const Engine engine = parse(whole.substr(0, whole.size() - 30));
     CHECK(engine.layers.size() == 1);

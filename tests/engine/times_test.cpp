@@ -1,4 +1,4 @@
-// Profiles, and the layers that they are joined to.
+// Profiles, and joining them with layers.
 #include "engine/times.h"
 
 #include <doctest/doctest.h>
@@ -31,7 +31,7 @@ Times times_called(std::initializer_list<const char*> names) {
 }  // namespace
 
 TEST_SUITE("engine_times") {
-  TEST_CASE("tables of logs, whose columns changed") {
+  TEST_CASE("log tables of versions with different columns") {
     const Times old = read_times(
         "[07/31/2021-01:54:24] [I] === Profile (137 iterations ) ===\n"
         "[07/31/2021-01:54:24] [I]     Layer   Time (ms)   Avg. Time (ms)   Time %\n"
@@ -52,14 +52,14 @@ TEST_SUITE("engine_times") {
     CHECK(newer.layers[0].median_ms == 0.0075);
   }
 
-  TEST_CASE("lines of a profiler of one's own are microseconds") {
+  TEST_CASE("lines of a custom profiler are microseconds") {
     const Times times = read_times("Timing: 37.472us -> node_conv2d\nTiming: 2us -> b\n", "log");
     REQUIRE(times.layers.size() == 2);
     CHECK(times.layers[0].average_ms == doctest::Approx(0.037472));
     CHECK_THROWS_AS(read_times("nothing", "log"), Error);
   }
 
-  TEST_CASE("counts that agree join by position, and names are compared") {
+  TEST_CASE("equal counts join by position, and names are compared") {
     const auto joined = join(layers_called({"a", "a", "b"}), times_called({"a", "a", "b"}));
     CHECK(joined.warnings.empty());
     CHECK(joined.average_ms == std::vector<std::optional<double>>{1.0, 2.0, 3.0});
@@ -69,7 +69,7 @@ TEST_SUITE("engine_times") {
     CHECK(renamed.warnings[0].find("2 of 2 names differ") != std::string::npos);
   }
 
-  TEST_CASE("counts that differ join the k-th of a name to the k-th") {
+  TEST_CASE("different counts join the k-th record of a name to its k-th layer") {
     const auto joined = join(layers_called({"a", "b", "a"}), times_called({"a", "c", "a", "a"}));
     CHECK(joined.average_ms == std::vector<std::optional<double>>{1.0, std::nullopt, 3.0});
     REQUIRE(joined.warnings.size() == 1);
@@ -77,7 +77,7 @@ TEST_SUITE("engine_times") {
     CHECK(joined.sum_ms == 1 + 2 + 3 + 4);
   }
 
-  TEST_CASE("each pair joins without a word, and its reformats are its share of the sum") {
+  TEST_CASE("each pair joins without a warning, and its reformats have their share of the sum") {
     struct Expected {
       const char* name;
       std::size_t layers;

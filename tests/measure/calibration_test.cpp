@@ -1,4 +1,4 @@
-// A calibration's file, and the device that is fitted from it.
+// A calibration's file, and the device fitted from it.
 #include "measure/calibration.h"
 
 #include <doctest/doctest.h>
@@ -46,7 +46,7 @@ Calibration made_up() {
 }  // namespace
 
 TEST_SUITE("calibration") {
-  TEST_CASE("a file comes back as it was written, and is a file of kernels") {
+  TEST_CASE("a calibration file round-trips, and is a kernels file") {
     const Calibration before = made_up();
     const std::string json = to_json(before);
     const Calibration after = parse_calibration(json, "kernels.json");
@@ -60,7 +60,7 @@ TEST_SUITE("calibration") {
     CHECK_THROWS_AS(parse_calibration(json.substr(0, json.size() / 2), "kernels.json"), Error);
   }
 
-  TEST_CASE("a device is fitted: its file gives the times that were measured") {
+  TEST_CASE("a fitted device's file gives the measured times") {
     const Calibration calibration = made_up();
     const CalibratedDevice device = fit_device(calibration, device_like(calibration.facts), "mine");
     REQUIRE(device.fitted.size() == 1);
@@ -80,12 +80,12 @@ TEST_SUITE("calibration") {
     }
   }
 
-  TEST_CASE("what runs again and again says how much the device's speed changes") {
+  TEST_CASE("repeated kernels show the variation of the device's speed") {
     Calibration calibration = made_up();
     CHECK(!speed_half_width({}));
     const profile::Kernel first = calibration.kernels[0].kernel,
                           second = calibration.kernels[1].kernel;
-    // The mean of both is 1.5, 0.5, 0.5 and -1 of this, and six times nothing: nine of ten are
+    // The means of both are 1.5, 0.5, 0.5 and -1 times this, and six times 0: nine of ten are
     // within it.
     constexpr double change = 0.05;
     for (int i = 0; i < 10; ++i) {
@@ -109,7 +109,7 @@ TEST_SUITE("calibration") {
         Error);
   }
 
-  TEST_CASE("a link that no data sheet names is as fast as its fastest transfer") {
+  TEST_CASE("a link without a data sheet is as fast as its fastest transfer") {
     Calibration calibration{.facts = {.device = "cuda:0",
                                       .processor = "NVIDIA H200",
                                       .torch_version = "2.13.0",
@@ -140,7 +140,7 @@ TEST_SUITE("calibration") {
           doctest::Approx(largest / (floor_us + largest / bytes_per_us) * 1e6));
   }
 
-  TEST_CASE("classes with too few kernels are said, facts that are missing refused") {
+  TEST_CASE("classes with too few kernels are reported, missing facts are refused") {
     Calibration calibration = made_up();
     calibration.kernels.resize(4);
     const CalibratedDevice device = fit_device(calibration, device_like(calibration.facts), "mine");
@@ -151,7 +151,7 @@ TEST_SUITE("calibration") {
     CHECK_THROWS_AS(fit_device(calibration, find_device("h200"), "mine"), Error);
   }
 
-  TEST_CASE("a GPU's file keeps what was not measured of the device with its name") {
+  TEST_CASE("a GPU's file keeps unmeasured values of the base device with its name") {
     Calibration calibration{.facts = {.device = "cuda:0",
                                       .processor = "NVIDIA H200",
                                       .torch_version = "2.11.0",

@@ -1,4 +1,4 @@
-// What the system says of this machine.
+// Facts of this machine from the system.
 #include "measure/processor.h"
 
 #include <doctest/doctest.h>
@@ -13,13 +13,13 @@ namespace symprof::measure::processor_test {
 
 TEST_SUITE_BEGIN("processor");
 
-TEST_CASE("what is free of the memory is a part of it") {
+TEST_CASE("free memory is at most the total") {
   REQUIRE(available_memory_bytes());
   CHECK(*available_memory_bytes() > 0);
   CHECK(*available_memory_bytes() < machine_memory_bytes().value());
 }
 
-TEST_CASE("other programs take a share of the processors, of which this one's is none") {
+TEST_CASE("the share of other programs excludes this one") {
   const OtherPrograms others;
   CHECK_FALSE(others.share());  // Too short for the system's ticks.
   using Clock = std::chrono::steady_clock;
@@ -28,7 +28,7 @@ TEST_CASE("other programs take a share of the processors, of which this one's is
     while (Clock::now() < end) {
     }
   };
-  // As many threads as processors: then what this program gets and what others take are all.
+  // As many threads as processors: then this program's share and the others' sum to 1.
   const unsigned processors = std::thread::hardware_concurrency();
   const std::clock_t before = std::clock();
   std::vector<std::jthread> threads;

@@ -1,4 +1,4 @@
-// A run that was measured here: as JSON and back, and beside the model that it is of.
+// A measured run: JSON round trip, and attribution to its model.
 #include "measure/run.h"
 
 #include <doctest/doctest.h>
@@ -9,7 +9,7 @@
 namespace symprof::measure::test::run_test {
 namespace {
 
-/// Two nodes, of which the recording of model() has the same.
+/// Two nodes, as in the recording of model().
 Run small_run() {
   return {.model = "a.pt2",
           .device = "cpu",
@@ -70,21 +70,21 @@ std::string message_of(const std::string& json) {
 
 TEST_SUITE_BEGIN("run");
 
-TEST_CASE("a run is the same after it was written and read") {
+TEST_CASE("a run round-trips") {
   const Run run = small_run(), read = parse_run(to_json(run), "run.json");
   CHECK(to_json(read) == to_json(run));
   CHECK(read.nodes.at(1).times.backward_ns == 5000);
   CHECK(read.step_us == run.step_us);
 }
 
-TEST_CASE("what other programs took of the processors is kept, where it is known") {
+TEST_CASE("the share of other programs is kept if known") {
   Run run = small_run();
   CHECK_FALSE(parse_run(to_json(run), "run.json").others_share);
   run.others_share = 0.25;
   CHECK(parse_run(to_json(run), "run.json").others_share == 0.25);
 }
 
-TEST_CASE("a step in time too, and indices of nothing are refused") {
+TEST_CASE("a timeline round-trips, and invalid indices are refused") {
   Run run = gpu_run();
   run.timeline = {.calls = {{"aten::mm", 1, Phase::backward, 0, 2500}},
                   .works = {{"gemm", Activity::Kind::kernel, 0, 3000, 7000, 0, 7},
@@ -98,7 +98,7 @@ TEST_CASE("a step in time too, and indices of nothing are refused") {
   CHECK(message_of(to_json(run)) == "timeline: names node 2 of 2.");
 }
 
-TEST_CASE("a run on a GPU too, its kernels and its own figures with it") {
+TEST_CASE("a GPU run round-trips, with its kernels and figures") {
   const Run run = gpu_run(), read = parse_run(to_json(run), "run.json");
   CHECK(to_json(read) == to_json(run));
   REQUIRE(read.gpu);
@@ -111,7 +111,7 @@ TEST_CASE("a run on a GPU too, its kernels and its own figures with it") {
   CHECK(read.gpu->median_host_us() == 21);
 }
 
-TEST_CASE("on a GPU what found no node is said by the records, not by the host's clock") {
+TEST_CASE("on a GPU unattributed times come from records, not from the host's clock") {
   const Measurement found = measurement_of(gpu_run(), model("aten::mm"));
   CHECK(found.clock == Measurement::Clock::device);
   CHECK(found.attributed_ns() == 9000);
@@ -122,13 +122,13 @@ TEST_CASE("on a GPU what found no node is said by the records, not by the host's
   CHECK(found.run->gpu->peak_reserved_bytes == 2 << 20);
 }
 
-TEST_CASE("the middle of the steps, and half of them around it") {
+TEST_CASE("the median and quartiles of the steps") {
   CHECK(small_run().median_step_us() == 30);
   CHECK(small_run().lower_quartile_us() == 20);
   CHECK(small_run().upper_quartile_us() == 40);
 }
 
-TEST_CASE("what the step takes outside of its operators is no node's") {
+TEST_CASE("step time outside of operators belongs to no node") {
   const Measurement found = measurement_of(small_run(), model("aten::mm"));
   CHECK(found.nodes.at(1).forward_ns == 4000);
   CHECK(found.attributed_ns() == 9000);
@@ -137,7 +137,7 @@ TEST_CASE("what the step takes outside of its operators is no node's") {
   CHECK(found.total.total_ns() == 30'000);
 }
 
-TEST_CASE("a run of another model is refused, and so is what is no run") {
+TEST_CASE("a run of another model is refused, and so is an invalid run") {
   CHECK_THROWS_AS(measurement_of(small_run(), model("aten::bmm")), Error);
   Run longer = small_run();
   longer.nodes.push_back({"more", "aten::mm", {}});

@@ -58,12 +58,12 @@ std::vector<Result> results_of(const Graph& graph) {
 }  // namespace
 
 TEST_SUITE("stream_values") {
-  TEST_CASE("each result comes once, in the order of the nodes, with the reference's values") {
+  TEST_CASE("each result arrives once, in node order, with the reference's values") {
     const std::vector<Result> results = results_of(golden_graph());
     std::size_t at = 0;
     const json golden = json::parse(test::workbench_text("results/gpt.json"));
     for (const json& row : golden["rows"]) {
-      // A Constant is no result to the reader: its value is in the graph.
+      // The reader makes no result of a Constant: its value is in the graph.
       if (row[0] != "RESULT" || row[4] == "Constant") continue;
       INFO(row[5].get<std::string>());
       REQUIRE(at < results.size());
@@ -84,7 +84,7 @@ TEST_SUITE("stream_values") {
     CHECK(at > 70);
   }
 
-  TEST_CASE("what the sink throws ends the run") {
+  TEST_CASE("an exception of the sink ends the run") {
     const Graph graph = golden_graph();
     TorchLibrary torch;
     std::size_t told = 0;

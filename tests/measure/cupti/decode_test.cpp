@@ -9,7 +9,7 @@ namespace symprof::measure::cupti::test::decode_test {
 
 TEST_SUITE_BEGIN("cupti_decode");
 
-TEST_CASE("a kernel: its name as people read it, its launch, its time") {
+TEST_CASE("a kernel: its demangled name, launch and time") {
   CUpti_ActivityKernel10 record = kernel_record("_Z4fillIfEvPT_S0_l", 7, 1000, 1250);
   record.gridX = 5, record.gridY = 3, record.gridZ = 2;
   record.blockX = 128, record.blockY = 2, record.blockZ = 1;
@@ -36,7 +36,7 @@ TEST_CASE("a kernel: its name as people read it, its launch, its time") {
   CHECK(work.from_graph);
 }
 
-TEST_CASE("a name that is none of C++ stays") {
+TEST_CASE("a name that is not from C++ is unchanged") {
   const CUpti_ActivityKernel10 named = kernel_record("sm90_gemm_kernel", 1, 1, 2);
   const CUpti_ActivityKernel10 nameless = kernel_record(nullptr, 1, 1, 2);
   Records records;
@@ -64,7 +64,7 @@ TEST_CASE("copies and memsets have bytes") {
   CHECK(records.works.at(1).bytes == 512);
 }
 
-TEST_CASE("calls and the program's own numbers") {
+TEST_CASE("calls and external ids") {
   const CUpti_ActivityAPI call = call_record(4'000'000'000U, 5, 9);
   const CUpti_ActivityExternalCorrelation id = id_record(4'000'000'000U, 1ULL << 40);
   Records records;
@@ -75,7 +75,7 @@ TEST_CASE("calls and the program's own numbers") {
   CHECK(records.ids.at(0).id == 1ULL << 40);
 }
 
-TEST_CASE("what has no time is counted and left out, other kinds are nobody's") {
+TEST_CASE("records without a time are counted and skipped, other kinds ignored") {
   const CUpti_ActivityKernel10 never = kernel_record("k", 1, 0, 0);
   const CUpti_ActivityKernel10 backwards = kernel_record("k", 1, 20, 10);
   CUpti_Activity other{};

@@ -1,4 +1,4 @@
-// CUPTI's records as its library writes them, made by hand.
+// Hand-made CUPTI records, in the library's layout.
 #pragma once
 
 #include <cupti_activity.h>
@@ -8,7 +8,7 @@
 
 namespace symprof::measure::cupti::test {
 
-/// A record of `kind` that says nothing else.
+/// A record of `kind` with default fields.
 template <class Record>
 Record empty_record(CUpti_ActivityKind kind, std::uint32_t correlation) {
   Record record;
@@ -18,7 +18,7 @@ Record empty_record(CUpti_ActivityKind kind, std::uint32_t correlation) {
   return record;
 }
 
-/// The record of today's library, whose first members are those of earlier ones.
+/// The record of the current library, which begins with the members of earlier ones.
 inline CUpti_ActivityKernel10 kernel_record(const char* name, std::uint32_t correlation,
                                             std::uint64_t start, std::uint64_t end) {
   auto record =

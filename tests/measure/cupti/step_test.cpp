@@ -1,4 +1,4 @@
-// Kernels find the calls that asked for them, and a step's times their nodes.
+// Links kernels to their calls, and a step's times to nodes.
 #include "measure/cupti/step.h"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ Records three_kernels() {
 
 TEST_SUITE_BEGIN("cupti_step");
 
-TEST_CASE("by correlation, whatever the order of the records") {
+TEST_CASE("kernels are linked by correlation id, in any record order") {
   Records records = three_kernels();
   std::ranges::reverse(records.works);
   std::ranges::reverse(records.ids);
@@ -47,7 +47,7 @@ TEST_CASE("by correlation, whatever the order of the records") {
   CHECK(origins.at(2).call == &calls[0]);
 }
 
-TEST_CASE("a step in time begins with its first call") {
+TEST_CASE("a timeline begins with its first call") {
   std::vector<Call> calls = three_calls();
   calls[0].begin_ns = 900, calls[0].end_ns = 1550;
   calls[1].begin_ns = 1590, calls[1].end_ns = 1850;
@@ -65,13 +65,13 @@ TEST_CASE("a step in time begins with its first call") {
   CHECK(timeline.works[3].call == none);
 }
 
-TEST_CASE("what is missing is said") {
+TEST_CASE("missing links have a reason") {
   Records records = three_kernels();
   records.works.push_back(work(0, 10'000));   // No correlation.
-  records.works.push_back(work(77, 11'000));  // Neither call nor number: dropped buffers.
+  records.works.push_back(work(77, 11'000));  // Neither call nor external id: dropped buffers.
   records.works.push_back(work(14, 12'000));  // A call outside of all operators.
   records.calls.push_back({14, 11'500, 11'600});
-  records.works.push_back(work(15, 13'000));  // A number of another step.
+  records.works.push_back(work(15, 13'000));  // An external id of another step.
   records.calls.push_back({15, 12'500, 12'600});
   records.ids.push_back({15, first_id - 1});
   const std::vector<Call> calls = three_calls();
@@ -83,7 +83,7 @@ TEST_CASE("what is missing is said") {
   CHECK(origins.at(6).call == nullptr);
 }
 
-TEST_CASE("ids beyond 2^31, and those that come again") {
+TEST_CASE("ids beyond 2^31, and reused ids") {
   constexpr std::uint32_t high = 0xFFFFFFF0U;
   const Records records{.works = {work(high, 2000), work(3, 5000), work(3, 1500)},
                         .calls = {{high, 1000, 1100}, {3, 4000, 4100}, {3, 500, 600}},
@@ -105,7 +105,7 @@ TEST_CASE("a graph's kernels share the id of its launch") {
   CHECK(step.nodes.at(0).forward_ns == 2000);
 }
 
-TEST_CASE("times go to nodes and passes; the rest has a name and a reason") {
+TEST_CASE("times belong to nodes and passes; the rest has a name and a reason") {
   const Step step = summarize(three_kernels(), three_calls(), first_id, 2);
   CHECK(step.nodes.at(0).forward_ns == 1000);
   CHECK(step.nodes.at(1).backward_ns == 1000);
@@ -116,7 +116,7 @@ TEST_CASE("times go to nodes and passes; the rest has a name and a reason") {
   CHECK(step.sum_ns == 3000);
 }
 
-TEST_CASE("kernels at once, on streams or devices, keep the GPU busy once") {
+TEST_CASE("concurrent kernels on streams or devices count once as busy time") {
   Records records = three_kernels();
   records.works[1].begin_ns = 2500, records.works[1].end_ns = 3500;  // Half over the first.
   records.works[1].stream = 14, records.works[1].device = 1;
@@ -126,12 +126,12 @@ TEST_CASE("kernels at once, on streams or devices, keep the GPU busy once") {
   CHECK(step.sum_ns == 3000);
 }
 
-TEST_CASE("a kernel that begins inside of its call has waited for nothing") {
+TEST_CASE("a kernel that starts inside its call has no delay") {
   const Step step = summarize(three_kernels(), three_calls(), first_id, 2);
   CHECK(step.delays_ns == std::vector<std::int64_t>{0, 2000 - 1500, 4000 - 1800});
 }
 
-TEST_CASE("kernels that differ in time alone are one row; the median of steps counts") {
+TEST_CASE("kernels that differ only in time are one row, with the median over steps") {
   std::vector<Step> steps;
   for (const std::int64_t extra : {0, 500, 100}) {
     Records records = three_kernels();
@@ -152,7 +152,7 @@ TEST_CASE("kernels that differ in time alone are one row; the median of steps co
   CHECK(run.unattributed.at(0).times.total_ns() == 1000);
 }
 
-TEST_CASE("a kernel of one step in three is none of the median step") {
+TEST_CASE("a kernel in one step of three is not in the median step") {
   std::vector<Step> steps(3, summarize(three_kernels(), three_calls(), first_id, 2));
   Records more = three_kernels();
   more.works.push_back(work(11, 12'000, "once"));

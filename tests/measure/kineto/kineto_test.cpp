@@ -1,4 +1,4 @@
-// The reader of torch.profiler's traces, on records made by hand.
+// The reader of torch.profiler's traces, on hand-made records.
 #include "measure/kineto/kineto.h"
 
 #include <doctest/doctest.h>
@@ -79,14 +79,14 @@ std::string message_of_text(const std::string& text) {
 
 TEST_SUITE_BEGIN("kineto");
 
-TEST_CASE("nesting and correlation decide, in whatever order records come") {
+TEST_CASE("nesting and correlation link records in any order") {
   std::vector<std::string> events = {
       op("aten::linear", 10, 50, R"("External id": 5)"),
       op("aten::addmm", 20, 30, R"("External id": 6)"),
       launch(77, 25),
       op("aten::relu", 70, 10, R"("External id": 77)"),
       launch(78, 72),
-      // The external id names another operator here, as PyTorch 1.12 to 2.3 wrote it.
+      // The external id is another operator's, as written by PyTorch 1.12 to 2.3.
       kernel("gemm", 100, 9, R"("correlation": 77, "External id": 77)"),
       kernel("relu", 109, 2, R"("correlation": 78, "External id": 5)"),
   };
@@ -99,7 +99,7 @@ TEST_CASE("nesting and correlation decide, in whatever order records come") {
   } while (std::ranges::next_permutation(events).found);
 }
 
-TEST_CASE("what cannot be followed back says how far it got") {
+TEST_CASE("an incomplete link says how far it got") {
   const Trace trace =
       trace_of({op("aten::mm", 10, 10), launch(1, 12), launch(2, 40), kernel("tied", 50, 1, of(1)),
                 kernel("outside", 51, 1, of(2)), kernel("lost call", 52, 1, of(3)),
@@ -112,8 +112,7 @@ TEST_CASE("what cannot be followed back says how far it got") {
   CHECK(operator_of(trace, "lost call").empty());
 }
 
-TEST_CASE(
-    "ids that come again belong to the call before the kernel, those above 2^31 to their own") {
+TEST_CASE("reused ids belong to the last call before the kernel, ids above 2^31 to their own") {
   const Trace trace =
       trace_of({op("aten::mm", 10, 10), launch(5, 12), op("aten::bmm", 30, 10), launch(5, 32),
                 op("aten::exp", 50, 10), launch(-2, 52), kernel("first", 15, 1, of(5)),
@@ -123,7 +122,7 @@ TEST_CASE(
   CHECK(operator_of(trace, "high") == "aten::exp");
 }
 
-TEST_CASE("kernels of a CUDA graph belong to its launch and say so") {
+TEST_CASE("kernels of a CUDA graph belong to its launch, and are marked") {
   const Trace trace = trace_of({op("CompiledFunction", 10, 10), launch(5, 12, 1, "cudaGraphLaunch"),
                                 kernel("a", 15, 1, of(5)), kernel("b", 16, 4, of(5))});
   for (const char* name : {"a", "b"}) {
@@ -132,7 +131,7 @@ TEST_CASE("kernels of a CUDA graph belong to its launch and say so") {
   }
 }
 
-TEST_CASE("streams and devices run beside each other: busy time is their union") {
+TEST_CASE("busy time is the union over streams and devices") {
   const Trace trace = trace_of({
       kernel("a", 10, 10, R"("device": 0, "stream": 7)"),
       kernel("b", 15, 10, R"("device": 0, "stream": 20)"),
@@ -144,14 +143,14 @@ TEST_CASE("streams and devices run beside each other: busy time is their union")
   CHECK(activity(trace, "c").device == 1);
 }
 
-TEST_CASE("phases: autograd's frames, its thread, an optimizer's step, a loose update") {
+TEST_CASE("phases: autograd's frames and thread, an optimizer step, a standalone update") {
   const std::string forward = R"("Sequence number": 3, "Fwd thread id": 0)";
   const std::string node = R"("Sequence number": 3, "Fwd thread id": 1)";
   const Trace trace = trace_of({
       op("aten::mm", 10, 10, forward),
       launch(1, 12),
       kernel("forward", 100, 1, of(1)),
-      // PyTorch 1.9: no number behind the name, and sums of the engine without a frame.
+      // PyTorch 1.9: no number after the name, and gradient sums without a frame.
       op("MmBackward", 30, 10, node, 2),
       op("aten::mm", 31, 5, "", 2),
       launch(2, 32, 2),
@@ -179,7 +178,7 @@ TEST_CASE("phases: autograd's frames, its thread, an optimizer's step, a loose u
   CHECK(activity(trace, "copies").phase == Phase::forward);
 }
 
-TEST_CASE("events without a time are left out and counted") {
+TEST_CASE("events without a time are skipped and counted") {
   const Trace trace = trace_of(
       {R"({"ph": "X", "cat": "kernel", "name": "a", "ts": "x", "dur": 1})",
        R"({"ph": "X", "cat": "cpu_op", "name": "b", "ts": 1})",
@@ -198,7 +197,7 @@ TEST_CASE("whole microseconds since 1970 keep their digits") {
   CHECK(trace.activities.at(0).begin_ns == 1623142623810387000);
 }
 
-TEST_CASE("a trace that is no trace says where it breaks off") {
+TEST_CASE("an invalid trace reports the position of its error") {
   CHECK(message_of_text(R"({"traceEvents": [{"ph": "X")").find("byte 27 of 27") !=
         std::string::npos);
   CHECK(message_of_text("{}") == "hand.json: has no list 'traceEvents'.");
@@ -207,7 +206,7 @@ TEST_CASE("a trace that is no trace says where it breaks off") {
   CHECK(message_of("/nowhere/trace.json").find("cannot be read") != std::string::npos);
 }
 
-TEST_CASE("a packed trace that is cut says at which byte") {
+TEST_CASE("a truncated compressed trace reports the byte") {
   namespace fs = std::filesystem;
   const std::string real =
       symprof::test::source_folder() + "/truth/kineto/data/rtx3060_lm_graph_train.json.gz";

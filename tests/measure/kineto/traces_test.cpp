@@ -1,5 +1,5 @@
-// Real traces of NVIDIA GPUs, recorded by others with PyTorch 1.9 to 2.11, against sums that a
-// script of its own took of them (truth/kineto/README.md).
+// Public traces of NVIDIA GPUs, recorded with PyTorch 1.9 to 2.11, against sums by an independent
+// script (truth/kineto/README.md).
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -53,7 +53,7 @@ Sums sums_of(const Trace& trace) {
   return sums;
 }
 
-/// Takes back what truth/kineto/moved.py found: kernels that the rule of the sums puts into another
+/// Reverts the findings of truth/kineto/moved.py: kernels that the script's rule assigns to another
 /// phase than the one they ran in.
 void move_back(Sums& sums, const nlohmann::json& moved) {
   for (const auto& some : moved) {

@@ -1,4 +1,4 @@
-// Operators of a run given to nodes of a model, on a model and on runs made by hand.
+// Attribution of a run's operators to a model's nodes, on hand-made models and runs.
 #include "measure/nodes/on_nodes.h"
 
 #include <doctest/doctest.h>
@@ -36,10 +36,10 @@ Recording small_model() {
   return b.recording();
 }
 
-/// A run as text: each operator of the host asks for one kernel of as many microseconds as is said.
+/// A run as text: each host operator launches one kernel with the given microseconds.
 class Run {
  public:
-  /// An operator of `us` on the device; 0: it asks for nothing.
+  /// An operator with a kernel of `us`; 0: no kernel.
   Run& op(const std::string& name, int us, const std::string& arguments = "", int thread = 1) {
     event("cpu_op", name, thread, now_, 10, arguments);
     if (us > 0) {
@@ -103,13 +103,13 @@ Run training_step(int scale) {
 
 TEST_SUITE_BEGIN("measured_nodes");
 
-TEST_CASE("each kernel is on its node in its direction, with another batch") {
+TEST_CASE("each kernel belongs to its node and pass, even with another batch") {
   const Measurement found = on_nodes(small_model(), training_step(1).trace());
   REQUIRE(found.nodes.size() == 4);
   CHECK(found.nodes[0].forward_ns == 2 * us);
   CHECK(found.nodes[1].forward_ns == 3 * us);
   CHECK(found.nodes[2].forward_ns == 4 * us);
-  CHECK(found.nodes[2].backward_ns == (5 + 6) * us);  // With its parameter's gradient.
+  CHECK(found.nodes[2].backward_ns == (5 + 6) * us);  // Including its parameter's gradient.
   CHECK(found.nodes[1].backward_ns == 7 * us);
   CHECK(found.nodes[0].backward_ns == 8 * us);
   CHECK(found.nodes[3].optimizer_ns == 9 * us);
@@ -121,7 +121,7 @@ TEST_CASE("each kernel is on its node in its direction, with another batch") {
   CHECK(found.busy_ns == found.total.total_ns());  // One stream.
 }
 
-TEST_CASE("an update without an optimizer in the model is no node's") {
+TEST_CASE("an update without an optimizer in the model belongs to no node") {
   Recording recording = small_model();
   std::erase_if(recording.calls,
                 [](const CallRecord& call) { return call.phase == Phase::optimizer; });
@@ -131,7 +131,7 @@ TEST_CASE("an update without an optimizer in the model is no node's") {
   CHECK(found.unattributed[0].why == "the profiled step has no optimizer");
 }
 
-TEST_CASE("a trace of the CPU: an operator's time without what it called") {
+TEST_CASE("a CPU trace: self times of operators") {
   const Trace trace = parse_kineto(
       R"({"traceEvents": [
         {"ph": "X", "cat": "cpu_op", "name": "aten::linear", "pid": 1, "tid": 1, "ts": 0, "dur": 50,
@@ -152,7 +152,7 @@ TEST_CASE("a trace in which nothing took time is refused") {
   CHECK_THROWS_AS(on_nodes(small_model(), parse_kineto(R"({"traceEvents": []})", "a.json")), Error);
 }
 
-TEST_CASE("what the device did on its own is said with its reason") {
+TEST_CASE("device work without a call is reported with its reason") {
   const Trace trace = parse_kineto(
       R"({"traceEvents": [{"ph": "X", "cat": "kernel", "name": "k", "ts": 1, "dur": 2}]})",
       "run.json");
@@ -163,7 +163,7 @@ TEST_CASE("what the device did on its own is said with its reason") {
   CHECK(found.attributed_ns() == 0);
 }
 
-TEST_CASE("implementations of one operator are one family") {
+TEST_CASE("implementations of one operator have one family") {
   using nodes::family_of;
   for (const char* op : {"aten::batch_norm", "aten::cudnn_batch_norm", "aten::native_batch_norm"})
     CHECK(family_of(op) == "batch_norm");
@@ -174,14 +174,14 @@ TEST_CASE("implementations of one operator are one family") {
   CHECK(family_of("aten::add") != family_of("aten::addmm"));
 }
 
-TEST_CASE("shapes tell apart what names do not, order what shapes do not") {
+TEST_CASE("equal names are matched by shapes, equal shapes by order") {
   const auto step = [](const char* name, std::vector<std::vector<std::int64_t>> sizes) {
     return nodes::Step{name, {nodes::family_of(name)}, std::move(sizes)};
   };
   const std::vector<nodes::Step> model = {step("aten::mm", {{8, 4}, {4, 2}}),
                                           step("aten::mm", {{8, 2}, {2, 9}}),
                                           step("aten::exp", {{8, 9}})};
-  // The first of the run is none of the model's.
+  // The run's first operator is not in the model.
   CHECK(nodes::align(model, {step("aten::mm", {{7, 7}, {7, 7}}), step("aten::mm", {{3, 4}, {4, 2}}),
                              step("aten::mm", {{3, 2}, {2, 9}}), step("aten::exp", {{3, 9}})}) ==
         std::vector<std::int32_t>{-1, 0, 1, 2});

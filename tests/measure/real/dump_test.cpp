@@ -1,4 +1,4 @@
-// Dumps of C++ modules: calls, what they are given and what they answer.
+// Dumps of C++ modules: calls with their inputs and outputs.
 #include "measure/real/dump.h"
 
 #include <ATen/ATen.h>
@@ -14,7 +14,7 @@ namespace {
 
 namespace dump = trace::dump;
 
-/// A module by its own code, with more than a tensor in and out.
+/// A custom module with several inputs and outputs.
 struct Gate : torch::nn::Module {
   Gate() : linear(register_module("linear", torch::nn::Linear(3, 3))) {}
   std::tuple<at::Tensor, std::vector<at::Tensor>> forward(const at::Tensor& x, bool doubles,
@@ -42,7 +42,7 @@ at::Tensor tensor_of(const dump::Value& value) {
 }  // namespace
 
 TEST_SUITE("module_dump") {
-  TEST_CASE("modules, holders, pointers and functions are called and their calls counted") {
+  TEST_CASE("modules, holders, pointers and functions are called, and calls are numbered") {
     Dump recorder;
     const auto gate = std::make_shared<Gate>();
     const at::Tensor x = at::randn({2, 3});
@@ -63,7 +63,7 @@ TEST_SUITE("module_dump") {
               "('sum', 0, 'I') -- ((T1s2x3,float=0.5),{})", "('sum', 0, 'O') -- T1s"});
   }
 
-  TEST_CASE("inputs are kept as they are before the call") {
+  TEST_CASE("inputs are copied before the call") {
     Dump recorder;
     at::Tensor x = at::ones({3});
     recorder.call(
@@ -74,7 +74,7 @@ TEST_SUITE("module_dump") {
     CHECK(dump::text_of(recorder.contents().entries[1].value) == "None");
   }
 
-  TEST_CASE("bfloat16, eight-bit floats, views and sparse tensors come back with their numbers") {
+  TEST_CASE("bfloat16, 8-bit floats, views and sparse tensors keep their values") {
     Dump recorder;
     const at::Tensor matrix = at::arange(6, at::kFloat).reshape({2, 3});
     recorder.keep("transposed", matrix.t());
@@ -93,7 +93,7 @@ TEST_SUITE("module_dump") {
     CHECK(at::equal(tensor_of(read.entries[1].value), matrix));
   }
 
-  TEST_CASE("weights on request, and what is larger than the limit is noted") {
+  TEST_CASE("weights on request; values beyond the limit are noted") {
     Dump recorder(9 * 4);
     const Gate gate;
     recorder.keep_weights("gate", gate);  // 3 * 3 + 3 numbers of 4 bytes.

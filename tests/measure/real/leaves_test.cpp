@@ -1,4 +1,4 @@
-// What a measured step has before its nodes run: indices take all rows of a table in turn.
+// Inputs and constants of a measured step: indices cycle through the rows of a table.
 #include "measure/real/leaves.h"
 
 #include <ATen/ATen.h>
@@ -43,7 +43,7 @@ at::Tensor leaf_of(const Graph& graph, std::size_t id) {
 }  // namespace
 
 TEST_SUITE("measured_leaves") {
-  TEST_CASE("indices that a file has no data of take the rows of their table in turn") {
+  TEST_CASE("indices without data cycle through the rows of their table") {
     for (const char* op : {"aten::index", "aten::index_put"}) {
       const Graph graph = looks_up_columns(op);
       const at::Tensor index = leaf_of(graph, 1);
@@ -52,7 +52,7 @@ TEST_SUITE("measured_leaves") {
     }
   }
 
-  TEST_CASE("an input's numbers are below the size of the dimension that they index") {
+  TEST_CASE("an input's values are below the size of the dimension that they index") {
     Graph graph = looks_up_columns("aten::index");
     graph.values[1].kind = ValueKind::input;
     at::manual_seed(3);
