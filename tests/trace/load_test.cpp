@@ -17,7 +17,7 @@ using test::Program;
 using test::relu_program;
 using test::TemporaryFile;
 
-/// What loading says, without the path; "no error" when it succeeds.
+/// The error message of loading, without the path; "no error" when it succeeds.
 std::string message(const std::string& path) {
   try {
     trace::verify(trace::load(path));
@@ -60,14 +60,14 @@ std::string message_after(const std::string& from, const std::string& to) {
 TEST_SUITE("load_errors") {
   TEST_CASE("a good file has no error") { CHECK(message(relu_program()) == "no error"); }
 
-  TEST_CASE("files that are not there, or no files") {
+  TEST_CASE("missing files and directories") {
     contains(message("/no/such/model.pt2"), "there is no such file");
     contains(message(std::filesystem::temp_directory_path().string()), "is a directory");
     contains(message("/dev/null"), "is no regular file");
     contains(message_of_bytes(""), "is empty");
   }
 
-  TEST_CASE("files that are something else") {
+  TEST_CASE("files of another format") {
     contains(message_of_bytes("Hello, world!"), "is not a model");
     contains(message_of_bytes("\x80\x02}q"), "is a checkpoint");
     contains(message_of_bytes(test::stored_zip({{"m/data.pkl", "x"}, {"m/data/0", "x"}})),
@@ -87,7 +87,7 @@ TEST_SUITE("load_errors") {
         "several models: a, b");
   }
 
-  TEST_CASE("an archive that is cut off anywhere is an error, not a crash") {
+  TEST_CASE("an archive truncated anywhere is an error, not a crash") {
     const std::string whole = relu_program().archive();
     for (std::size_t size = 4; size < whole.size(); size += 37) {
       INFO(size);
@@ -95,7 +95,7 @@ TEST_SUITE("load_errors") {
     }
   }
 
-  TEST_CASE("any damaged byte is an error or changes nothing that is read") {
+  TEST_CASE("any damaged byte is an error or has no effect") {
     const std::string whole = relu_program().archive();
     for (std::size_t at = 0; at < whole.size(); at += 11) {
       std::string damaged = whole;
@@ -116,13 +116,13 @@ TEST_SUITE("load_errors") {
       }
   }
 
-  TEST_CASE("a record that does not agree with its checksum") {
+  TEST_CASE("a record with a wrong checksum") {
     const std::string whole = relu_program().archive();
     contains(message_of_bytes(replaced(whole, "aten.relu", "aten.silu")),
              "models/model.json: does not agree with its checksum");
   }
 
-  TEST_CASE("a shipped model that is cut off") {
+  TEST_CASE("a truncated shipped model") {
     std::ifstream file(test::source_folder() + "/models/tiny/mlp.pt2", std::ios::binary);
     const std::string whole{std::istreambuf_iterator<char>(file), {}};
     REQUIRE(whole.size() > 1000);
@@ -132,7 +132,7 @@ TEST_SUITE("load_errors") {
     CHECK_NOTHROW(message_of_bytes(damaged));
   }
 
-  TEST_CASE("JSON that is broken or not what was expected names its record and key") {
+  TEST_CASE("errors of invalid or unexpected JSON name the record and key") {
     const auto broken = [](const std::string& json) {
       return message_of_bytes(test::stored_zip({{"m/models/model.json", json}}));
     };
@@ -146,7 +146,7 @@ TEST_SUITE("load_errors") {
     contains(message_after(R"("dtype": 7)", R"("dtype": "f")"), "a whole number was expected");
   }
 
-  TEST_CASE("what this version does not know") {
+  TEST_CASE("unsupported features") {
     Program newer = relu_program();
     newer.schema = R"({"major": 9, "minor": 1})";
     contains(message(newer), "schema version 9.1");
@@ -162,7 +162,7 @@ TEST_SUITE("load_errors") {
              "an output of kind 'gradient_to_moon' is not supported");
   }
 
-  TEST_CASE("graphs that do not hold together") {
+  TEST_CASE("inconsistent graphs") {
     contains(message_after(R"({"as_tensor": {"name": "x"}}, "kind")",
                            R"({"as_tensor": {"name": "z"}}, "kind")"),
              "node relu: uses 'z', which nothing before it defines");

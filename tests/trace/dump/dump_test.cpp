@@ -1,4 +1,4 @@
-// Dumps: what is written is read again, and what the Python tool wrote and read (truth/dumps/).
+// Dumps: round trips, and exchange with the Python tool (truth/dumps/).
 #include "trace/dump/dump.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ std::string bytes_of_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Three elements whose bytes are 0 and 1: a number of each dtype, and a truth value.
+/// Three elements of bytes 0 and 1: valid for each dtype, including bool.
 std::shared_ptr<const ConstantTensor> some(DType dtype) {
   auto tensor = std::make_shared<ConstantTensor>();
   tensor->spec = {dtype, {1, 3}, contiguous_strides({1, 3}), 0};
@@ -54,7 +54,7 @@ Value arguments(std::vector<Value> items, std::vector<Value> named = {},
                     dump::container_value(Kind::dictionary, std::move(named), std::move(keys))});
 }
 
-/// A dump with everything that the format holds.
+/// A dump with everything the format supports.
 dump::Dump everything() {
   dump::Dump all;
   Value kinds = dump::container_value(Kind::dictionary);
@@ -126,7 +126,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }  // namespace
 
 TEST_SUITE("dump") {
-  TEST_CASE("what is written is read again: dtypes, None, texts, numbers, containers") {
+  TEST_CASE("a dump round-trips: dtypes, None, strings, numbers, containers") {
     const dump::Dump all = everything();
     const dump::Written written = dump::write_dump(all, "all.onnx.data");
     CHECK(written.data.empty());
@@ -138,15 +138,15 @@ TEST_SUITE("dump") {
     CHECK(read.left_out[0].bytes == 1 << 30);
   }
 
-  TEST_CASE("the bytes are those that the Python tool has read") {
-    // truth/dumps/symprof.json says what it read.
+  TEST_CASE("the bytes are readable by the Python tool") {
+    // truth/dumps/symprof.json has the values it read.
     const std::string written = dump::write_dump(everything(), "symprof.onnx.data").model;
     if (std::getenv("SYMPROF_REWRITE_GOLDEN") != nullptr)
       std::ofstream(truth("symprof.onnx"), std::ios::binary) << written;
     CHECK(written == bytes_of_file(truth("symprof.onnx")));
   }
 
-  TEST_CASE("beyond what one file holds, large tensors lie in a file beside it") {
+  TEST_CASE("beyond the limit of one file, large tensors are in a second file") {
     const auto folder = std::filesystem::temp_directory_path() / "symprof_dump_outside";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);
@@ -164,7 +164,7 @@ TEST_SUITE("dump") {
     std::filesystem::remove_all(folder);
   }
 
-  TEST_CASE("a None that the Python tool left out is there again, at its position") {
+  TEST_CASE("a None omitted by the Python tool is restored at its position") {
     const dump::Dump values = dump::read_dump(truth("values.onnx"));
     const auto gap = std::find_if(values.entries.begin(), values.entries.end(),
                                   [](const dump::Entry& entry) { return entry.name == "gap"; });
@@ -172,7 +172,7 @@ TEST_SUITE("dump") {
     CHECK(dump::text_of(gap->value) == "(T1s1x3,None,T1s1x3)");
   }
 
-  TEST_CASE("keys lose what would end a part of a name") {
+  TEST_CASE("keys are made safe for names") {
     dump::Dump odd;
     const Value x = dump::tensor_value(some(DType::float32));
     odd.entries.push_back(
@@ -184,13 +184,13 @@ TEST_SUITE("dump") {
     CHECK(dump::text_of(read.entries[0].value) == "((T1s1x3,),dict(_main:T1s1x3,input:T1s1x3))");
   }
 
-  TEST_CASE("a file that is cut short is refused wherever it ends") {
+  TEST_CASE("a file truncated anywhere is refused") {
     const std::string whole = dump::write_dump(everything(), "all.data").model;
     for (std::size_t size = 0; size + 1 < whole.size(); size += 97)
       CHECK(refusal(whole.substr(0, size)).starts_with("dump.onnx: "));
   }
 
-  TEST_CASE("names and sizes that lie are refused") {
+  TEST_CASE("wrong names and sizes are refused") {
     dump::Dump one;
     one.entries.push_back(
         {"m", 0, Side::output,
@@ -211,7 +211,7 @@ TEST_SUITE("dump") {
     CHECK(refusal(kind).find("does not hold what 'doctor' says") != std::string::npos);
   }
 
-  TEST_CASE("external data stays in the folder of the dump, and has its length") {
+  TEST_CASE("external data must be in the dump's folder, with the right length") {
     const auto folder = std::filesystem::temp_directory_path() / "symprof_dump_test";
     std::filesystem::remove_all(folder);
     std::filesystem::create_directories(folder);

@@ -1,4 +1,4 @@
-// Every kind of argument that torch.export's schema has.
+// Every kind of argument in torch.export's schema.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -49,7 +49,7 @@ struct Case {
 using Value_ = const ArgumentValue&;
 using Graph_ = const Graph&;
 
-/// By the union's member.
+/// By union member.
 const std::pair<std::string, Case> arguments[] = {
     {"as_none", {"true", [](Value_ v, Graph_) { return std::holds_alternative<NoArgument>(v); }}},
     {"as_tensor",
@@ -203,7 +203,7 @@ TEST_SUITE("exported_kinds") {
     }
   }
 
-  TEST_CASE("an operator with effects stands in the place of the token's wrapper") {
+  TEST_CASE("an operator with effects replaces the token's wrapper") {
     Program program = relu_program();
     program.nodes += R"(, {"target": "torch.ops.higher_order.with_effects", "name": "effect",
         "metadata": {}, "inputs": [{"name": "", "arg": {"as_tensor": {"name": "x"}}},

@@ -1,4 +1,4 @@
-// Parameters that a module reads from a list of Python's: the export has them twice.
+// Parameters that a module reads from a Python list: the export has them twice.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -28,8 +28,8 @@ std::string call(const std::string& op, const std::string& first, const std::str
       op, first, other, output);
 }
 
-/// relu(x), and a product with a constant that the code made where `is_literal`, else with one that
-/// came from elsewhere; beside `parameters` that nothing reads.
+/// relu(x), and a product with a constant created in code if `is_literal`, else with another
+/// constant; and unused `parameters`.
 Graph scaled(const std::vector<std::string>& parameters, bool is_literal,
              const std::string& constant_name = "lifted_tensor_0") {
   test::Program program = test::relu_program();
@@ -60,7 +60,7 @@ Graph scaled(const std::vector<std::string>& parameters, bool is_literal,
   return test::load(program);
 }
 
-/// What the product reads beside the activation.
+/// The product's other operand.
 const Value& scale_of(const Graph& graph) {
   const auto product =
       std::ranges::find_if(graph.nodes, [](const Node& node) { return node.op == "aten::mul"; });
@@ -68,7 +68,7 @@ const Value& scale_of(const Graph& graph) {
   return graph.value(trace::operand(*product, 1));
 }
 
-TEST_CASE("a constant of no name that nothing made is the parameter that nothing reads") {
+TEST_CASE("an unnamed constant without a producer is the unused parameter") {
   const Graph graph = scaled({"scale_0"}, false);
   CHECK(scale_of(graph).name == "scale_0");
   CHECK(std::ranges::none_of(graph.values, [](const Value& value) {
@@ -76,11 +76,11 @@ TEST_CASE("a constant of no name that nothing made is the parameter that nothing
   }));
 }
 
-TEST_CASE("other constants stay what they are") {
+TEST_CASE("other constants are unchanged") {
   CHECK(scale_of(scaled({"scale_0"}, true)).kind == ValueKind::result);  // torch.tensor(…)
-  CHECK(scale_of(scaled({}, false)).kind == ValueKind::constant);        // No parameter is unread.
+  CHECK(scale_of(scaled({}, false)).kind == ValueKind::constant);        // No unused parameter.
   CHECK(scale_of(scaled({"scale_0", "scale_1"}, false)).kind ==
-        ValueKind::constant);  // The file does not tell which of the two it is.
+        ValueKind::constant);  // Ambiguous between two parameters.
   CHECK(scale_of(scaled({"scale_0"}, false, "head.table")).kind ==
         ValueKind::constant);  // An attribute has its name.
 }

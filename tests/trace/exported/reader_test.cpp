@@ -108,7 +108,7 @@ TEST_SUITE("exported") {
     CHECK(std::holds_alternative<ValueRef>(optional.at(1)));
   }
 
-  TEST_CASE("operators are named by where they come from") {
+  TEST_CASE("operators are named by their origin") {
     using trace::exported::operator_name;
     CHECK(operator_name("torch.ops.aten.add.Tensor").op == "aten::add");
     CHECK(operator_name("torch.ops.aten.add.Tensor").overload == "Tensor");
@@ -133,7 +133,7 @@ TEST_SUITE("exported") {
     CHECK_THROWS_AS(infix("Mul(Integer(2), Symbol("), Error);
   }
 
-  TEST_CASE("a branch is a graph of its own") {
+  TEST_CASE("a branch is a nested graph") {
     const Program branch = relu_program();
     const std::string json =
         fmt::format(R"({{"as_graph": {{"name": "body", "graph": {{"inputs": [{}], "outputs": [{}],
@@ -145,7 +145,7 @@ TEST_SUITE("exported") {
     CHECK(body->outputs == body->nodes.at(0).outputs);
   }
 
-  TEST_CASE("results that nothing uses have no value, and a list result says so") {
+  TEST_CASE("unused results have no value, and a list result is marked") {
     Program program = relu_program();
     program.nodes += R"(, {"target": "torch.ops.aten.max.dim", "name": "max_1", "metadata": {},
         "inputs": [{"name": "self", "arg": {"as_tensor": {"name": "x"}}}],
@@ -180,7 +180,7 @@ TEST_SUITE("exported") {
     CHECK_FALSE(graph.symbol_ranges.at(0).most);
   }
 
-  TEST_CASE("parameters are named as PyTorch names them, frozen ones and buffers are told apart") {
+  TEST_CASE("parameters have PyTorch's names, frozen ones and buffers are distinguished") {
     Program program = relu_program();
     program.inputs += R"(, {"as_tensor": {"name": "p_w"}}, {"as_tensor": {"name": "b_m"}})";
     const std::string meta = test::tensor_meta(7, R"({"as_int": 4})", R"({"as_int": 1})");
@@ -199,7 +199,7 @@ TEST_SUITE("exported") {
     CHECK(graph.values.at(static_cast<std::size_t>(mutation.source)).name == "y");
   }
 
-  TEST_CASE("weights of one record share a storage, unless they have no data") {
+  TEST_CASE("weights of one record share a storage if they have data") {
     const std::string four = R"({"as_int": 4})", one = R"({"as_int": 1})",
                       eight = R"({"as_int": 8})";
     const auto keys = [&](const std::string& sizes_of_b, const std::string& device) {

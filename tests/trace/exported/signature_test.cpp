@@ -1,4 +1,4 @@
-// Every kind of input and output that torch.export's schema has.
+// Every kind of input and output in torch.export's schema.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -35,7 +35,7 @@ const Value* find(const Graph& graph, const std::string& name) {
 struct InputCase {
   std::string kind, spec, input;
   std::size_t user_inputs;
-  const char* name;  ///< What the value is called; null where there is none.
+  const char* name;  ///< The value's name; null if none.
   ValueKind value;
 };
 

@@ -1,4 +1,4 @@
-// Changes of nodes, on chains of nodes written by hand.
+// Edits of hand-made chains of nodes.
 #include "trace/graph/edit.h"
 
 #include <doctest/doctest.h>
@@ -38,7 +38,7 @@ std::vector<bool> all(const Graph& graph) { return std::vector<bool>(graph.nodes
 }  // namespace
 
 TEST_SUITE("edit") {
-  TEST_CASE("an argument that is there gets the value, one that is not is added by name") {
+  TEST_CASE("an existing argument is set, a missing one is added by name") {
     Node node{.arguments = {{"", ValueRef{1}}, {"train", true}}};
     trace::set_argument(node, "train", false);
     trace::set_argument(node, "query", 0, ValueRef{2});
@@ -50,7 +50,7 @@ TEST_SUITE("edit") {
     CHECK(*trace::argument_at<double>(node, 2) == 0.5);
   }
 
-  TEST_CASE("inputs before the one that is set are left out; attributes stay behind them") {
+  TEST_CASE("missing inputs before the set one become None; attributes stay last") {
     Node node{.arguments = {{"", ValueRef{1}}, {"seed", std::int64_t{3}}}};
     trace::set_input(node, 2, ValueRef{2});
     REQUIRE(node.arguments.size() == 4);
@@ -74,7 +74,7 @@ TEST_SUITE("edit") {
     CHECK(*trace::argument_as<std::int64_t>(&number) == 1);
   }
 
-  TEST_CASE("a chain without readers goes as a whole, and no further than the candidates") {
+  TEST_CASE("an unused chain is removed as a whole, only among candidates") {
     Graph graph = chain(4);
     graph.outputs = {graph.nodes[0].outputs[0]};
     CHECK(trace::remove_unread(graph, {false, false, true, true}) ==
@@ -84,7 +84,7 @@ TEST_SUITE("edit") {
     CHECK(names(graph) == Names{"n0"});
   }
 
-  TEST_CASE("what is an output, is written back, or is read by what stays, stays") {
+  TEST_CASE("outputs, mutations and used nodes are kept") {
     Graph graph = chain(3);
     trace::remove_unread(graph, all(graph));
     CHECK(graph.nodes.size() == 3);
@@ -99,13 +99,13 @@ TEST_SUITE("edit") {
     CHECK(names(graph) == Names{"n0", "n1"});
   }
 
-  TEST_CASE("what is known of nodes goes with them") {
+  TEST_CASE("per-node data is removed with the nodes") {
     std::vector<int> known = {0, 1, 2, 3};
     trace::erase_gone(known, {true, false, true, false});
     CHECK(known == std::vector<int>{1, 3});
   }
 
-  TEST_CASE("nodes come before, after and first, in the order in which they are added") {
+  TEST_CASE("nodes are inserted before, after and first, in order") {
     Graph graph = chain(2);
     trace::NodeEdits edits(graph);
     edits.insert_after(0, {.name = "after0"});
@@ -121,7 +121,7 @@ TEST_SUITE("edit") {
                                 "before1", "n1", "last"});
   }
 
-  TEST_CASE("an added node has a name of its own, and a result of that name where it has none") {
+  TEST_CASE("an inserted node gets a unique name, and a default result of that name") {
     Graph graph = chain(1);
     trace::NodeEdits edits(graph);
     const ValueId made = edits.insert_before(0, {.name = "n0"});
@@ -133,7 +133,7 @@ TEST_SUITE("edit") {
     CHECK(given == graph.outputs[0]);
   }
 
-  TEST_CASE("a node that an added one has replaced goes, unless another still reads it") {
+  TEST_CASE("a replaced node is removed unless still used") {
     for (const bool has_other_reader : {false, true}) {
       Graph graph = chain(2);
       if (has_other_reader) graph.outputs.push_back(graph.nodes[0].outputs[0]);

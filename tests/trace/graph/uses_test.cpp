@@ -1,4 +1,4 @@
-// Who makes and reads values, and how arguments are found, on graphs written by hand.
+// Producers, consumers and argument look-up, on hand-made graphs.
 #include "trace/graph/uses.h"
 
 #include <doctest/doctest.h>
@@ -47,7 +47,7 @@ Readers readers(const trace::Uses& uses, ValueId id) {
 }  // namespace
 
 TEST_SUITE("uses") {
-  TEST_CASE("the maker of a value is a node, or none") {
+  TEST_CASE("the producer of a value is a node, or none") {
     const Diamond diamond;
     const trace::Uses uses(diamond.graph);
     CHECK(uses.maker(diamond.a) == std::optional<std::size_t>(0));
@@ -58,7 +58,7 @@ TEST_SUITE("uses") {
     CHECK(!uses.maker(no_value));
   }
 
-  TEST_CASE("readers come in order, once for each time that they name the value") {
+  TEST_CASE("readers are in order, once per use") {
     const Diamond diamond;
     const trace::Uses uses(diamond.graph);
     CHECK(readers(uses, diamond.x) == Readers{0});
@@ -70,7 +70,7 @@ TEST_SUITE("uses") {
     CHECK(!uses.last_reader(diamond.c));
   }
 
-  TEST_CASE("what leaves the graph is an output, or is written back") {
+  TEST_CASE("outputs and mutations are distinguished") {
     const Diamond diamond;
     const trace::Uses uses(diamond.graph);
     CHECK(uses.is_output(diamond.c));
@@ -89,7 +89,7 @@ TEST_SUITE("uses") {
     CHECK(readers(uses, diamond.a) == Readers{1, 1, 2});
   }
 
-  TEST_CASE("dictionaries and lists of lists name values too") {
+  TEST_CASE("dictionaries and nested lists contain values too") {
     Diamond diamond;
     const std::vector<Argument> entries = {{"key", ValueRef{diamond.x}}};
     diamond.graph.nodes[2].arguments.push_back({"options", entries});
@@ -111,7 +111,7 @@ TEST_SUITE("arguments") {
     CHECK(trace::find_argument(node, "query", 3) == nullptr);
   }
 
-  TEST_CASE("an argument of another kind is none") {
+  TEST_CASE("an argument of another type is none") {
     const Node node{.arguments = {{"x", ValueRef{7}}, {"dim", std::int64_t{1}}}};
     const Argument* dim = trace::find_argument(node, "dim");
     REQUIRE(trace::argument_as<std::int64_t>(dim) != nullptr);

@@ -1,4 +1,4 @@
-// Operators that ONNX defines by a graph of others.
+// Operators that ONNX defines as functions.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ const std::string convolution = R"(g (float[2,4,8] x, float[4,1,4] w, float[2,4,
 }  // namespace
 
 TEST_SUITE("onnx_definitions") {
-  TEST_CASE("an operator is read as its definition, an input left out before a given one too") {
+  TEST_CASE("an operator is read as its definition, also with an omitted input") {
     const Graph graph = parse(convolution + "(x, w, , s) }");
     CHECK(count(graph, "onnx::CausalConvWithState") == 0);
     CHECK(count(graph, "onnx::Conv") == 1);
@@ -33,7 +33,7 @@ TEST_SUITE("onnx_definitions") {
                       [](const Scope& scope) { return scope.type == "CausalConvWithState"; }));
   }
 
-  TEST_CASE("a definition depends on what its node gives") {
+  TEST_CASE("a definition depends on its node's inputs") {
     const Graph graph = parse(R"(g (float[2,4,8] x, float[4,1,4] w, float[2,4,3] s)
       => (float[2,4,8] y, float[2,4,3] t, float[2,4,8] u)
       { y, t = CausalConvWithState(x, w, , s)
@@ -43,7 +43,7 @@ TEST_SUITE("onnx_definitions") {
     CHECK(count(graph, "onnx::Sigmoid") == 1);
   }
 
-  TEST_CASE("a function of the model that has the same name is the model's") {
+  TEST_CASE("the model's own function of the same name takes precedence") {
     const Graph graph = trace::parse_onnx_text(
         R"(<ir_version: 13, opset_import: ["" : 20, "local" : 1]>
            g (float[4] x) => (float[4] y) { y = local.SwiGLU(x) }
@@ -52,11 +52,11 @@ TEST_SUITE("onnx_definitions") {
     CHECK(count(graph, "onnx::Relu") == 1);
   }
 
-  TEST_CASE("an opset that has no such operator is an Error") {
+  TEST_CASE("an opset without the operator is an Error") {
     CHECK_THROWS_AS(parse(convolution + "(x, w, , s) }", 20), Error);
   }
 
-  TEST_CASE("a node that breaks the rules of its operator is an Error") {
+  TEST_CASE("an invalid node is an Error") {
     const auto refused = [](const std::string& graph) { CHECK_THROWS_AS(parse(graph), Error); };
     refused("g (float[2] x) => (float[2] y) { y = LinearAttention(x) }");
     refused("g (float[2] x) => (float[2] y) { y = LinearAttention <update_rule = \"other\"> () }");

@@ -7,7 +7,7 @@ namespace symprof::exported_call_test {
 using Texts = std::vector<std::string>;
 
 TEST_SUITE("onnx_exported_call") {
-  TEST_CASE("a call of torch.fx is read with its arguments") {
+  TEST_CASE("a torch.fx call is parsed with its arguments") {
     const auto call = trace::parse_exported_call(
         "%index_4 : [num_users=1] = call_function[target=torch.ops.aten.index.Tensor]"
         "(args = (%p_up, [None, %view_8], 0.1, 'a, (b'), kwargs = {scale: 0.5, sizes: [1, 2]})");
@@ -20,7 +20,7 @@ TEST_SUITE("onnx_exported_call") {
     CHECK(trace::mentioned_names(call) == Texts{"p_up", "view_8"});
   }
 
-  TEST_CASE("what is no call has no target and no arguments") {
+  TEST_CASE("other text has no target and no arguments") {
     for (const char* text : {"", "nonsense", "](args = (", "call_function[target=f](args = (%a"}) {
       CAPTURE(text);
       const auto call = trace::parse_exported_call(text);
@@ -30,7 +30,7 @@ TEST_SUITE("onnx_exported_call") {
     CHECK(trace::parse_exported_call("nonsense").target.empty());
   }
 
-  TEST_CASE("torch.fx counts calls of one operator") {
+  TEST_CASE("torch.fx numbers calls of one operator") {
     CHECK(trace::is_call_of("linear", "linear"));
     CHECK(trace::is_call_of("linear_12", "linear"));
     CHECK_FALSE(trace::is_call_of("linear_a", "linear"));

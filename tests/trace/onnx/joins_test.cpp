@@ -1,4 +1,4 @@
-// What PyTorch's exporter writes as several nodes is one operator again.
+// Restores one operator from several nodes of PyTorch's exporter.
 #include <doctest/doctest.h>
 
 #include "trace/graph/uses.h"
@@ -19,7 +19,7 @@ Graph parse(const std::string& graph) {
 }  // namespace
 
 TEST_SUITE("onnx_join") {
-  TEST_CASE("two nodes of one exported call are one operator again") {
+  TEST_CASE("two nodes of one exported call are joined to one operator") {
     const std::string text = R"(g (float[2] x) => (float[2] y) { s = Sigmoid(x)  y = Mul(x, s) })";
     Graph graph = parse(text);
     trace::join_composites(graph, {"silu_1", "silu_1"});
@@ -35,7 +35,7 @@ TEST_SUITE("onnx_join") {
     CHECK(read_twice.nodes.size() == 2);
   }
 
-  TEST_CASE("attention that was taken apart is one call again") {
+  TEST_CASE("decomposed attention is joined") {
     Graph graph = parse(R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v, bool[4,4] m)
       => (float[1,2,4,8] y)
       <float root = {0.5}, float zero = {0}, float hidden = {-inf}>
@@ -59,7 +59,7 @@ TEST_SUITE("onnx_join") {
     CHECK(std::get<double>(node.arguments[4].value) == 0.5 * 0.5);
   }
 
-  TEST_CASE("attention is joined when its scale is made of constants") {
+  TEST_CASE("attention is joined if its scale is computed from constants") {
     Graph graph = parse(R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v)
       => (float[1,2,4,8] y) <int64 width = {16}, float one = {1}>
       { w = Cast <to = 1> (width)
@@ -79,7 +79,7 @@ TEST_SUITE("onnx_join") {
     CHECK(std::get<double>(graph.nodes[0].arguments.back().value) == doctest::Approx(1.0 / 4));
   }
 
-  TEST_CASE("attention keeps its default scale, which unoptimized files make of a shape") {
+  TEST_CASE("attention keeps its default scale, computed from a shape in unoptimized files") {
     const std::string text = R"(g (float[1,2,4,16] q, float[1,2,16,4] k, float[1,2,4,16] v)
       => (float[1,2,4,16] y) <int64[1] last = {-1}, float one = {1}>
       { z = Shape(q)
@@ -103,7 +103,7 @@ TEST_SUITE("onnx_join") {
     CHECK(graph.nodes[0].arguments.size() == 3);
   }
 
-  TEST_CASE("batch norm without running statistics is one call again") {
+  TEST_CASE("batch norm without running statistics is joined") {
     const std::string text = R"(g (float[4,3,8] x, float[3] w, float[3] b) => (float[4,3,8] y)
       <int64[2] axes = {0, 2}>
       { m = ReduceMean <keepdims = 0> (x, axes)
@@ -129,7 +129,7 @@ TEST_SUITE("onnx_join") {
     CHECK(by_hand.nodes.size() == 6);
   }
 
-  TEST_CASE("a mask of constants goes to the device") {
+  TEST_CASE("a constant mask is moved to the device") {
     Graph graph = parse(R"(g (float[1,2,4,8] q, float[1,2,8,4] k, float[1,2,4,8] v)
       => (float[1,2,4,8] y) <int64[4] places = {0, 1, 2, 3}, int64 two = {2}, float root = {0.5},
                              float zero = {0}, float hidden = {-inf}>
@@ -150,7 +150,7 @@ TEST_SUITE("onnx_join") {
     CHECK(std::get<ValueRef>(graph.nodes[2].arguments[3].value).id == graph.nodes[1].outputs[0]);
   }
 
-  TEST_CASE("the key of grouped heads keeps the shape that the call gave it") {
+  TEST_CASE("the key of grouped heads keeps its shape in the call") {
     Graph graph = parse(R"(g (float[1,4,4,8] q, float[1,2,1,4,8] k, float[1,4,4,8] v)
       => (float[1,4,4,8] y) <int64[5] twice = {1, 2, 2, 4, 8}, int64[3] flat = {4, 4, 8},
                              int64[4] apart = {1, 4, 8, 4}, float root = {0.5}>
@@ -226,7 +226,7 @@ TEST_SUITE("onnx_join") {
     CHECK(by_hand.nodes.size() == 2);
   }
 
-  TEST_CASE("a weight that other nodes read too is turned for the linear layer alone") {
+  TEST_CASE("a weight with other consumers is transposed only for the linear layer") {
     Graph graph = parse(R"(g (float[2,5,3] x, float[2,3] z) => (float[2,5,4] y, float[2,4] u)
       <float[3,4] w = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12}, float[4] b = {1, 2, 3, 4}>
       { p = MatMul(x, w)  y = Add(p, b)  u = MatMul(z, w) })");
@@ -241,7 +241,7 @@ TEST_SUITE("onnx_join") {
     CHECK(graph.nodes[2].op == "onnx::MatMul");
   }
 
-  TEST_CASE("group norm that was taken apart is one call again") {
+  TEST_CASE("decomposed group norm is joined") {
     Graph graph = parse(R"(g (float[2,4,3] x) => (float[2,4,3] y)
       <int64[3] groups = {0, 2, -1}, float[2] ones = {1, 1}, float[2] zeros = {0, 0},
        int64[3] whole = {2, 4, 3}, float[4,1] w = {1, 2, 3, 4}, float[4,1] b = {0, 0, 0, 0}>

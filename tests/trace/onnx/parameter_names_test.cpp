@@ -1,4 +1,4 @@
-// Initializers get the names back that the exporter's metadata has for them.
+// Initializers get their names back from the exporter's metadata.
 #include "trace/onnx/parameter_names.h"
 
 #include <doctest/doctest.h>
@@ -58,7 +58,7 @@ struct Model {
 }  // namespace
 
 TEST_SUITE("onnx_parameter_names") {
-  TEST_CASE("a weight that was folded has its own name again") {
+  TEST_CASE("a folded weight gets its own name back") {
     Model model(
         "g (float[5,2] x) => (float[5,3] y) <float[2,3] val_7 = {1, 2, 3, 4, 5, 6}> "
         "{ y = MatMul(x, val_7) }",
@@ -70,7 +70,7 @@ TEST_SUITE("onnx_parameter_names") {
     CHECK(trace::missing_parameters(model.graph, model.signature, model.initializers).empty());
   }
 
-  TEST_CASE("what one initializer stands for is counted apart") {
+  TEST_CASE("parameters merged into one initializer are separated") {
     Model model(
         R"(g (float[5,2] x) => (float[5,2] z) <float[2] a_weight = {1, 1}, float[2] a_bias = {0, 0}>
       { y = LayerNormalization(x, a_weight, a_bias)
@@ -86,7 +86,7 @@ TEST_SUITE("onnx_parameter_names") {
     CHECK(model.initializers.size() == 4);
   }
 
-  TEST_CASE("a tied weight stays one") {
+  TEST_CASE("a tied weight stays shared") {
     Model model(R"(g (float[5,2] x) => (float[5,2] z) <float[2,2] e_weight = {1, 2, 3, 4}>
       { y = MatMul(x, e_weight)  z = MatMul(y, e_weight) })",
                 {"matmul", "matmul_1"});
@@ -97,7 +97,7 @@ TEST_SUITE("onnx_parameter_names") {
     CHECK(model.initializers.size() == 1);
   }
 
-  TEST_CASE("a second layout of a weight is known as its copy") {
+  TEST_CASE("a second layout of a weight is recognized as its copy") {
     Model model(R"(g (int64[5] i) => (float[5,3] z)
       <float[3,2] e_weight = {1, 2, 3, 4, 5, 6}, float[2,3] val_9 = {1, 3, 5, 2, 4, 6}>
       { y = Gather(e_weight, i)  z = MatMul(y, val_9) })",
@@ -111,7 +111,7 @@ TEST_SUITE("onnx_parameter_names") {
     CHECK(model.graph.value(named.copies.begin()->second).name == "e_weight");
   }
 
-  TEST_CASE("a bias of zeros that was dropped is there again") {
+  TEST_CASE("a dropped zero bias is restored") {
     Model model(
         "g (float[5,2] x) => (float[5,3] y) <float[3,2] fc_weight = {1, 2, 3, 4, 5, 6}> "
         "{ y = Gemm <transB = 1> (x, fc_weight) }",
@@ -124,7 +124,7 @@ TEST_SUITE("onnx_parameter_names") {
     CHECK(model.graph.value(bias).spec->sizes == std::vector<std::int64_t>{3});
   }
 
-  TEST_CASE("parameters that a call takes in no order that is known are lost") {
+  TEST_CASE("parameters in an unknown order are reported as lost") {
     Model model(
         "g (float[5,2] x) => (float[5,2] y) <float[2] val_1 = {1, 2}> "
         "{ y = Mul(x, val_1) }",
@@ -136,7 +136,7 @@ TEST_SUITE("onnx_parameter_names") {
           Names{"a", "b"});
   }
 
-  TEST_CASE("a folded batch norm is known by the parameters of its call") {
+  TEST_CASE("a folded batch norm is identified by its call's parameters") {
     const std::string text =
         R"(g (float[1,3,4,4] x) => (float[1,2,4,4] y) <float[2,3,1,1] conv_weight = {1, 2, 3, 4, 5, 6}>
       { y = Conv(x, conv_weight) })";

@@ -98,7 +98,7 @@ TEST_SUITE("onnx_reader") {
     CHECK(integers(value(graph, "shape")) == std::vector<std::int64_t>{6});
   }
 
-  TEST_CASE("nodes in any order are sorted; the order of the file is kept where it can be") {
+  TEST_CASE("nodes are sorted topologically, in the file's order if possible") {
     const Graph graph = parse(R"(g (float[2] x) => (float[2] z)
       { z = Add(y, w)
         y = Relu(x)
@@ -108,7 +108,7 @@ TEST_SUITE("onnx_reader") {
     CHECK(graph.nodes[2].op == "onnx::Add");
   }
 
-  TEST_CASE("a local function is inlined, its call a scope") {
+  TEST_CASE("a local function is inlined, its call is a scope") {
     const Graph graph =
         parse(R"(g (float[2] x) => (float[2] y) { y = local.Block <slope = 0.25> (x) })",
               R"(<opset_import: ["" : 20, "local" : 1], domain: "local">
@@ -127,7 +127,7 @@ TEST_SUITE("onnx_reader") {
     CHECK(value(graph, "y").kind == ValueKind::result);
   }
 
-  TEST_CASE("a subgraph lists what it captures") {
+  TEST_CASE("a subgraph lists its captures") {
     const Graph graph = parse(R"(g (bool c, float[2] x) => (float[2] y)
       { y = If (c) <then_branch = t () => (float[2] a) { a = Relu(x) },
                     else_branch = e () => (float[2] b) { b = Neg(x) }> })");
@@ -171,7 +171,7 @@ TEST_SUITE("onnx_reader") {
                    "the function F calls itself"));
   }
 
-  TEST_CASE("bytes that are no model, or half of one") {
+  TEST_CASE("invalid and truncated models") {
     const auto what = [](const std::string& bytes) {
       try {
         trace::read_onnx(bytes, "m.onnx");
@@ -182,13 +182,13 @@ TEST_SUITE("onnx_reader") {
     };
     CHECK(contains(what(""), "the file is empty"));
     CHECK(contains(what("import torch\n"), "not an ONNX model"));
-    // ir_version 8, then a graph of 100 bytes that are not there.
+    // ir_version 8, then a graph of 100 missing bytes.
     CHECK(contains(what({"\x08\x08\x3a\x64", 4}), "wants 100 bytes and 0 are left"));
     CHECK(contains(what({"\x08\x08", 2}), "no graph"));
     CHECK_THROWS_AS(trace::load_onnx("no/such/file.onnx"), Error);
   }
 
-  TEST_CASE("an old opset is read as it is") {
+  TEST_CASE("an old opset is read") {
     const Graph graph = trace::parse_onnx_text(R"(<ir_version: 8, opset_import: ["" : 6]>
         g (float[2] x) => (float[2] y) { y = Clip <min = 0.0> (x) })",
                                                "old.onnx");
@@ -196,14 +196,14 @@ TEST_SUITE("onnx_reader") {
     CHECK(graph.nodes.front().op == "onnx::Clip");
   }
 
-  TEST_CASE("a dropout's mask that nothing reads is no output") {
+  TEST_CASE("a dropout's unused mask is no output") {
     const Graph unread = parse("g (float[2] x) => (float[2] y) { y, mask = Dropout(x) }");
     CHECK(unread.nodes.at(0).outputs.size() == 1);
     const Graph read = parse("g (float[2] x) => (float[2] y, bool[2] m) { y, m = Dropout(x) }");
     CHECK(read.nodes.at(0).outputs.at(1) == read.outputs.at(1));
   }
 
-  TEST_CASE("scopes come from the exporter's metadata, or from names of nodes") {
+  TEST_CASE("scopes come from the exporter's metadata, or from node names") {
     const std::string models = test::source_folder() + "/models/";
     const auto has_scope = [](const Graph& graph, const std::string& path,
                               const std::string& type) {

@@ -1,4 +1,4 @@
-// TorchScript files against the .pt2 files of the same models, and what only scripts have.
+// TorchScript files against the .pt2 files of the same models, and features of scripts.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
@@ -67,7 +67,7 @@ const std::string& scope_of(const Graph& graph, const Node& node) {
   return graph.scopes[static_cast<std::size_t>(node.scope)].path;
 }
 
-// A copy of a file in the temporary folder, which is removed with this object.
+// A temporary copy of a file, removed with this object.
 struct Copy {
   Copy(const fs::path& from, const std::string& name) : path(fs::temp_directory_path() / name) {
     fs::copy_file(from, path, fs::copy_options::overwrite_existing);
@@ -85,7 +85,7 @@ TEST_SUITE("torchscript") {
   using namespace symprof;
   using trace::TrainingMode;
 
-  TEST_CASE("a traced model costs what its export costs, train and eval") {
+  TEST_CASE("a traced model costs the same as its export, train and eval") {
     for (const char* name : {"resnet50", "vit_b_16", "gpt2", "tiny/convnet", "tiny/tied_lm",
                              "tiny/aliases", "tiny/rearranged", "tiny/dynamic_shapes"})
       for (const TrainingMode mode : {TrainingMode::train, TrainingMode::eval}) {
@@ -95,36 +95,36 @@ TEST_SUITE("torchscript") {
       }
   }
 
-  TEST_CASE("a scripted model costs what its export costs, once its input is given") {
+  TEST_CASE("a scripted model costs the same as its export, given its input") {
     for (const TrainingMode mode : {TrainingMode::train, TrainingMode::eval})
       check_equal(script_totals("tiny/mlp", mode, {trace::parse_input_override("x=float32[8,64]")}),
                   exported_totals("tiny/mlp", mode));
   }
 
-  TEST_CASE("a loop runs as often as the sizes say") {
+  TEST_CASE("a loop's trip count follows the sizes") {
     for (const int length : {1, 3, 4}) {
       const Graph graph = control_flow({fmt::format("x=float32[2,{},8]", length)});
       CHECK(count(graph, "aten::tanh") == length);
-      CHECK(count(graph, "aten::linear") == length + 2);  // And two layers behind the loop.
+      CHECK(count(graph, "aten::linear") == length + 2);  // And two layers after the loop.
     }
   }
 
   TEST_CASE("branches follow sizes and the mode") {
     const Graph wide = control_flow({"x=float32[2,5,8]"});
-    CHECK(count(wide, "aten::linear") == 5 + 1);  // 32 columns, so no layer behind.
+    CHECK(count(wide, "aten::linear") == 5 + 1);  // 32 columns, so no layer after.
     CHECK(count(wide, "aten::dropout") == 0);
     CHECK(count(control_flow({"x=float32[2,3,8]"}), "aten::dropout") == 1);
     CHECK(count(control_flow({"x=float32[2,3,8]"}, {.mode = TrainingMode::eval}),
                 "aten::dropout") == 0);
   }
 
-  TEST_CASE("a number is an input when it is set, and its default otherwise") {
+  TEST_CASE("a number is an input if set, else its default") {
     const Graph graph = control_flow({"x=float32[2,3,8]"}, {.bindings = {{"repeats.0", 4}}});
     CHECK(count(graph, "aten::relu") == 4 * 2);
     CHECK(count(control_flow({"x=float32[2,3,8]"}), "aten::relu") == 1 * 2);
   }
 
-  TEST_CASE("scopes are the modules that were called") {
+  TEST_CASE("scopes are the called modules") {
     const Graph graph = control_flow({"x=float32[2,2,8]"});
     std::vector<std::string> scopes;
     for (const Node& node : graph.nodes)
@@ -142,13 +142,13 @@ TEST_SUITE("torchscript") {
     CHECK(std::count_if(begin, end, [](const Node& n) { return n.op == "aten::abs"; }) == 1);
   }
 
-  TEST_CASE("the dtype that is asked for is the module's and the input's") {
+  TEST_CASE("the requested dtype applies to the module and its inputs") {
     const Graph graph = control_flow({"x=bfloat16[2,2,8]"}, {.dtype = DType::bfloat16});
     for (const Value& value : graph.values)
       if (value.kind == ValueKind::parameter) CHECK(value.spec->dtype == DType::bfloat16);
   }
 
-  TEST_CASE("a move to a device, traced with the dtype that was moved, follows the dtype") {
+  TEST_CASE("a device move traced with a dtype follows the requested dtype") {
     const Graph script =
         trace::load_torchscript((models / "gpt2.pt").string(), {.dtype = DType::bfloat16});
     Graph exported = trace::load((models / "gpt2.pt2").string());
@@ -164,11 +164,11 @@ TEST_SUITE("torchscript") {
     for (const at::Tensor& parameter : archive.module.parameters())
       weight_bytes += static_cast<std::int64_t>(parameter.nbytes());
     CHECK(weight_bytes == 25557032 * 4);
-    // More than the file: a record of weights that is in it would be skipped, these are empty.
+    // Larger than the file: a contained weight record would be skipped, these are empty.
     CHECK(archive.bytes_read < 2 * fs::file_size(script));
   }
 
-  TEST_CASE("large records are skipped where they are") {
+  TEST_CASE("large records are skipped") {
     torch::jit::Module module("large");
     module.register_parameter("weight", at::zeros({1 << 20}), false);
     module.define("def forward(self, x):\n  return x * self.weight\n");
@@ -182,7 +182,7 @@ TEST_SUITE("torchscript") {
     fs::remove(path);
   }
 
-  TEST_CASE("an input without a shape is asked for") {
+  TEST_CASE("an input without a shape is an error") {
     CHECK_THROWS_WITH_AS(control_flow({}), doctest::Contains("inputs x=float32["), Error);
     CHECK_THROWS_WITH_AS(control_flow({"y=float32[2,2,8]", "x=float32[2,2,8]"}),
                          doctest::Contains("no input 'y'"), Error);
@@ -193,7 +193,7 @@ TEST_SUITE("torchscript") {
                          Error);
   }
 
-  TEST_CASE("code that looks at data, never ends, raises, or changes a parameter is refused") {
+  TEST_CASE("code that reads data, never ends, raises, or mutates a parameter is refused") {
     const auto load = [](const std::string& code) {
       torch::jit::Module module("bad");
       module.register_parameter("weight", at::ones({4}).set_requires_grad(true),

@@ -27,7 +27,7 @@ Graph load_script(const std::string& name, UnbackedSizes unbacked = UnbackedSize
 TEST_SUITE("script_regions") {
   using namespace symprof;
 
-  TEST_CASE("autocast in a script casts the calls inside it alone") {
+  TEST_CASE("autocast in a script casts only the calls inside it") {
     const Graph graph = load_script("autocast.pt");
     const auto count = [&](std::string_view op) {
       return std::ranges::count(graph.nodes, op, &Node::op);
