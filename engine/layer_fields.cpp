@@ -97,7 +97,7 @@ std::vector<std::string> metadata_names(std::string_view metadata) {
     const std::size_t begin = at + mark.size(), next = metadata.find(mark, begin);
     const std::string_view part = metadata.substr(
         begin, next == std::string_view::npos ? std::string_view::npos : next - begin);
-    // A name may hold brackets of its own: the mark's is the last before the next mark.
+    // A name may contain brackets: the mark's is the last before the next mark.
     if (const std::size_t end = part.rfind(']'); end != std::string_view::npos)
       names.emplace_back(part.substr(0, end));
     at = next;

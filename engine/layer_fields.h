@@ -10,8 +10,8 @@ namespace symprof::engine {
 /// Unknown fields are ignored. A string instead of an object is the layer's name.
 Layer layer_of(const Field& field);
 
-/// The names in `[ONNX Layer: name]` marks, whatever stands between these: 0x1E in classic layers,
-/// 0x1F in Myelin's, nothing or U+FFFD in text that was pasted.
+/// The names in `[ONNX Layer: name]` marks, with any separator: 0x1E in classic layers, 0x1F in
+/// Myelin's, nothing or U+FFFD in text that was pasted.
 std::vector<std::string> metadata_names(std::string_view metadata);
 
 /// The number in `text`; empty where it has none.

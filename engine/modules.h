@@ -12,7 +12,7 @@ namespace symprof::engine {
 
 struct ModuleRow {
   std::string module;  ///< Empty for the root, and for unmapped layers.
-  LayerGroup layers;   ///< Those with a kernel.
+  LayerGroup layers;   ///< Layers with a kernel.
   std::int64_t nodes = 0;
 };
 

@@ -45,13 +45,13 @@ std::string addition_of(const Layer& layer) {
   return layer.name;
 }
 
-/// Operators that only move what they read.
+/// Operators that only move data.
 bool is_move(const Layer& layer) {
   return layer.type == "Shuffle" || layer.type == "Slice" || layer.type == "Padding" ||
          layer.type == "NoOp";
 }
 
-/// True for an engine input, whose dtype was requested, also behind data movement.
+/// True for an engine input, whose dtype was requested, also after data movement.
 bool is_engine_input(const Engine& engine, const LayerGraph& graph, const std::string& tensor) {
   const int maker = graph.producer(tensor);
   if (maker < 0) return true;

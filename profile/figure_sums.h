@@ -1,4 +1,4 @@
-// Counting and folding the figures of rows, as the table of figures says.
+// Counting and folding the figures of rows, according to the table of figures.
 #pragma once
 
 #include <optional>

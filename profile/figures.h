@@ -28,8 +28,8 @@ enum class FigureUnit : std::uint8_t {
 /// How the figure of a folded row is computed from its nodes.
 enum class Fold : std::uint8_t {
   sum,
-  anew,     ///< Counted for the row as for a node (profile/folded_figures.cpp): a parameter once,
-            ///< tensors where they cross the row's border.
+  anew,     ///< Recounted for the row (profile/folded_figures.cpp): a parameter once, tensors that
+            ///< cross the row's border.
   running,  ///< A sum over this row and all before it.
 };
 

@@ -53,7 +53,7 @@ class Folder {
  public:
   explicit Folder(const Profile& profile) : recording_(profile.recording) {}
 
-  /// Gives `node` a row of its own.
+  /// Gives `node` its own row.
   void alone(NodeId node) {
     const NodeRecord& record = recording_.nodes[node];
     rows_.push_back({std::string(kind_of(record)), record.name, record.module, {}, {node}});

@@ -139,7 +139,7 @@ struct Profile {
   Coverage coverage;
   StepMemory memory;
   std::optional<StepTime> time;         ///< Empty if not requested (profile/step_time.h).
-  std::vector<NamedSize> sizes;         ///< In the step; filled by session/session.cpp alone.
+  std::vector<NamedSize> sizes;         ///< In the step; filled only by session/session.cpp.
   std::optional<ProgramFacts> program;  ///< Only for a program's step.
   std::vector<std::string> warnings;    ///< May refer to settings (base/setting.h).
 };

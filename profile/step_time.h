@@ -43,7 +43,7 @@ struct CallLoad {
 /// The loads of a step's calls.
 struct StepLoad {
   std::vector<CallLoad> calls;  ///< By CallId.
-  double step_us = 0;           ///< As StepTime has it.
+  double step_us = 0;           ///< As in StepTime.
   double device_us = 0, host_us = 0;
   std::int64_t unknown_calls = 0;
   std::vector<CallSlot> schedule;  ///< By CallId.

@@ -1,4 +1,4 @@
-// CUPTI's activity records, one after the other.
+// Decodes CUPTI's activity records.
 #pragma once
 
 #include "measure/cupti/records.h"

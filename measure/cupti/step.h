@@ -31,7 +31,7 @@ struct Origin {
 std::vector<Origin> origins_of(const Records& records, const std::vector<Call>& calls,
                                std::uint64_t first_id);
 
-/// Times of a step; see DeviceRun for what they are.
+/// Times of a step; see DeviceRun for their meaning.
 struct Step {
   std::vector<Times> nodes;  ///< By NodeId.
   std::vector<Unattributed> unattributed;

@@ -29,7 +29,7 @@ class Call {
   std::int64_t integer(int position, std::size_t index, std::int64_t otherwise) const;
 
   const TensorSpec* spec(const TensorRecord& tensor) const;  ///< Null when undefined.
-  /// False if the tensor lies in host memory, as a wrapped Python number does.
+  /// False if the tensor lies in host memory, like a wrapped Python number.
   bool lies_on_device(const TensorRecord& tensor) const;
   const Recording& recording() const { return recording_; }
   const CallRecord& record() const { return record_; }

@@ -12,16 +12,14 @@
 namespace symprof {
 
 enum class OtherCallsReason : std::uint8_t {
-  none,      ///< No sign of it.
-  onnx,      ///< The exporter translated calls to ONNX operators: one call as several, or in-place
-             ///< calls.
-  masks,     ///< Attention masks that the model's own code may not pass.
-  training,  ///< They write to buffers, as code that runs only in training does.
-  saving,    ///< The step trains, and ONNX operators may save other tensors than the model's.
+  none,          ///< No sign of it.
+  onnx,          ///< The exporter wrote calls as ONNX operators: one call as several, or in place.
+  masks,         ///< Attention masks that the model's own code may not pass.
+  training,      ///< They write to buffers, as code that runs only in training does.
+  saving,        ///< The step trains, and ONNX operators may save other tensors than the model's.
   saving_masks,  ///< The step trains with `masks`, and attention saves them.
   functions,     ///< The step trains through the model's own torch.autograd.Functions.
-  names,  ///< The step trains, and a trace's variables seem to keep values alive that raise the
-          ///< peak.
+  names,         ///< The step trains, and a trace's variables seem to raise the peak.
 };
 
 /// Why the peak of a step, and in training its saved tensors, may differ from those of the model's

@@ -83,8 +83,8 @@ struct PipelineRun {
   std::vector<double> idle;    ///< By rank.
   std::vector<int> in_flight;  ///< By rank: the most microbatches of all its stages whose forward
                                ///< ran and whose backward (or weight gradient) has not.
-  std::vector<int> waiting;    ///< By rank: the most of them whose gradients of inputs are there
-                               ///< and those of weights are not.
+  std::vector<int> waiting;    ///< By rank: the most microbatches with input gradients done and
+                               ///< weight gradients pending.
   /// Idle time divided by the makespan, averaged over the ranks.
   double bubble() const;
 };

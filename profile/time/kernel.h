@@ -42,7 +42,7 @@ enum class TimeClass : std::uint8_t {
   batch_norm_rows,     ///< PyTorch's own for contiguous channels.
   random,              ///< Random numbers on a CPU, sequential. On a GPU they are element-wise.
   function,            ///< Compute-bound functions on a CPU. On a GPU they are element-wise.
-  attention_backward,  ///< Of a CPU, whose loops backward are others. On a GPU: a factor of
+  attention_backward,  ///< On a CPU, with other loops than forward. On a GPU: a factor of
                        ///< forward.
   rms_norm,            ///< Forward, vectorized rows.
 };

@@ -15,7 +15,7 @@ constexpr Coefficient stream_rows[] = {
     {"floor", 2.5, 0.5, 60},        // us
     {"memory", 0.85, 0.3, 1},       // of the bandwidth of DRAM
     {"cache", 3, 1, 12},            // bandwidth of L2, relative to DRAM
-    {"residence", 0.8, 0.05, 1.5},  // share of L2 that keeps what was used before
+    {"residence", 0.8, 0.05, 1.5},  // share of L2 that keeps earlier data
     {"fill", 0.5, 0.01, 6},         // us until all multiprocessors have enough requests in flight
 };
 constexpr Coefficient row_rows[] = {

@@ -22,7 +22,7 @@ constexpr Coefficient product_rows[] = {
     {"wave", 1.0, 0.05, 10},           // us to begin a wave of tiles
     {"join", 2.7, 0.5, 20},            // us to sum the parts of a split k
     {"throttling", 0.07, 0.005, 0.6},  // slowdown of a long product by power throttling
-    {"residence", 0.5, 0.1, 1.5},      // share of L2 that keeps what was used before
+    {"residence", 0.5, 0.1, 1.5},      // share of L2 that keeps earlier data
     {"together", 0.8, 0.05, 1},        // share of the work that waits for a whole wave
     {"choice", 0.05, 0.005, 0.5},      // slowdown against the fastest tile that is still chosen
 };

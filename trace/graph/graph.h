@@ -51,7 +51,7 @@ struct ConstantTensor {
 struct Value {
   std::string name;
   ValueKind kind = ValueKind::result;
-  /// Known for inputs, parameters, buffers and constants; for results only if the file says so.
+  /// Known for inputs, parameters, buffers and constants; for results only if in the file.
   std::optional<TensorSpec> spec;
   /// Inputs: spec->sizes before binding; one dimension for an input that is a size itself. Results:
   /// empty, except for unbacked sizes (nonzero) and unbacked numbers (item), whose size is -1 until

@@ -46,7 +46,7 @@ std::vector<std::string_view> bracketed_items(std::string_view text) {
   return items;
 }
 
-/// What follows `marker` in a text; empty when it is not there.
+/// The text after `marker`; empty without it.
 std::string_view after(std::string_view text, std::string_view marker) {
   const auto found = text.find(marker);
   return found == text.npos ? std::string_view{} : text.substr(found + marker.size());

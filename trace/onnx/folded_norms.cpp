@@ -39,7 +39,7 @@ class NormReader {
     norm.channels = *channels;
     norm.is_known = read_names(call, norm) && read_product(node, norm);
     // (input, weight, bias, running_mean, running_var, training, momentum, eps), without `training`
-    // where the name says that there is none.
+    // for the variants named so.
     const std::size_t momentum = is_call_of(name, "_native_batch_norm_legit_no_training") ? 5 : 6;
     norm.momentum = number_in(call_argument(call, momentum, "momentum"), norm.momentum);
     norm.epsilon = number_in(call_argument(call, momentum + 1, "eps"), norm.epsilon);

@@ -1,4 +1,4 @@
-// Decides what an initializer is: parameter, buffer or constant (the rules are in reader.h).
+// Classifies initializers as parameter, buffer or constant (the rules are in reader.h).
 #pragma once
 
 #include <string>
@@ -28,7 +28,7 @@ struct Signature {
 /// Reads the signature in the metadata of the model's graph.
 Signature find_signature(const onnx::ModelProto& model);
 
-/// Those of `initializers` that a node reads.
+/// The `initializers` that a node reads.
 std::vector<ValueId> read_initializers(const Graph& graph,
                                        const std::vector<ValueId>& initializers);
 

@@ -18,7 +18,7 @@ namespace symprof::trace {
 /// The dtype of TensorProto::DataType `type`; empty for strings and six-bit types.
 std::optional<DType> onnx_dtype(std::int32_t type);
 
-/// The TensorProto::DataType of `dtype`; 0 for those that ONNX does not have.
+/// The TensorProto::DataType of `dtype`; 0 for dtypes that ONNX lacks.
 std::int32_t onnx_element_type(DType dtype);
 
 /// The dtype and sizes of `tensor`. Throws Error for a type that has no DType, a negative size, or

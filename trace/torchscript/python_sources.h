@@ -51,7 +51,7 @@ class PythonSources {
     std::optional<PythonFile> content;
     bool has_moved = false;      ///< A function is not at the line in the trace.
     int naming = 0, silent = 0;  ///< Lines that name the called function, and others.
-    std::set<std::pair<std::int64_t, std::string>> judged;  ///< A line, and what it called.
+    std::set<std::pair<std::int64_t, std::string>> judged;  ///< A line, and the called function.
 
     bool is_other_version() const { return has_moved || (naming == 0 && silent > 3); }
   };

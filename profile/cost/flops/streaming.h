@@ -24,8 +24,8 @@ Count stored_elements(const TensorSpec& tensor);
 /// Bytes of the elements in memory.
 Count stored_bytes(const TensorSpec& tensor);
 
-/// Bytes of device memory behind `tensor`: stored_bytes, at most its whole storage (overlapping
-/// windows are read from memory once); 0 when undefined or in host memory.
+/// Device memory bytes of `tensor`: stored_bytes, at most its whole storage (overlapping windows
+/// are read from memory once); 0 when undefined or in host memory.
 Count device_bytes(const Call& call, const TensorRecord& tensor);
 
 /// Bytes of the distinct tensor arguments. The one at `except` is left out.

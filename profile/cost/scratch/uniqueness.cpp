@@ -91,7 +91,7 @@ Scratch of_slices(const TensorSpec& self, std::int64_t named, Wanted wanted, boo
   if (wanted.inverse) {
     const std::size_t places = result.take(Count(count) * long_bytes);
     result.make_outputs();
-    result.give_back(result.take(cub::no_storage_bytes()));  // Where runs begin.
+    result.give_back(result.take(cub::no_storage_bytes()));  // Starts of runs.
     result.give_back(result.take(cub::thrust_scan_bytes(count)));
     result.give_back(places);
   }

@@ -247,7 +247,7 @@ LaunchEstimate batch_norm_times(const Call& call, const Cost& cost, const Device
   return training ? native_norm(call, cost, false, device) : moved(cost, TimeClass::elementwise);
 }
 
-/// cuDNN's is one kernel that keeps on chip what fits.
+/// cuDNN's batch norm is one kernel that keeps on chip as much as fits.
 LaunchEstimate cudnn_batch_norm_times(const Call& call, const Cost& cost, const DeviceSpec&) {
   const bool training = call.integer(5, 0, 1) != 0;
   return training ? norm_of_channels(call, cost, 0, 1, 1.5, 1, TimeClass::batch_norm,

@@ -42,8 +42,8 @@ struct AllocatorSettings {
   /// Share of the device's memory that PyTorch may reserve, 0 to 1:
   /// `torch.cuda.set_per_process_memory_fraction`.
   double per_process_memory_fraction = 1;
-  EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" says another version …
-  std::int64_t cublaslt_workspace_bytes = cublaslt_workspace_bytes_of_torch();  ///< … here, too.
+  EqualBlocks equal_blocks = equal_blocks_of_torch();  ///< "torch:2.11" selects another version …
+  std::int64_t cublaslt_workspace_bytes = cublaslt_workspace_bytes_of_torch();  ///< … here too.
   /// Of blocks that the loop asks for and gives back, all together, before the model is made: large
   /// blocks find room in their segments. A step's simulation asks for them, the allocator does not.
   /// Empty: none.
