@@ -201,7 +201,7 @@ void bind_profile(nb::module_& module) {
            nb::call_guard<nb::gil_scoped_release>());
 }
 
-void bind_program(nb::module_& module) {
+void bind_device(nb::module_& module) {
   nb::class_<DeviceSpec>(module, "DeviceSpec")
       .def_ro("name", &DeviceSpec::name)
       .def_ro("description", &DeviceSpec::description)
@@ -218,6 +218,9 @@ void bind_program(nb::module_& module) {
       .def_ro("alloc_retries", &StepMemory::alloc_retries)
       .def_ro("peak_allocated_bytes", &StepMemory::peak_allocated_bytes)
       .def_ro("peak_reserved_bytes", &StepMemory::peak_reserved_bytes);
+}
+
+void bind_program(nb::module_& module) {
   nb::class_<Program>(module, "Program")
       .def(nb::init<const SettingTexts&>())
       .def("set", &Program::set)
@@ -275,6 +278,7 @@ NB_MODULE(_native, module) {
   bind_profile(module);
   bind_answers(module);
   bind_plans(module);
+  bind_device(module);
   bind_program(module);
   bind_inner_tensors(module);
   bind_program_values(module);
