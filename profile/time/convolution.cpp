@@ -13,15 +13,16 @@ namespace symprof::profile {
 namespace {
 
 constexpr Coefficient convolution_rows[] = {
-    {"floor", 25, 0.5, 400},    {"arithmetic", 0.75, 0.2, 1},  // of the peak: implicit GEMM
-    {"memory", 0.7, 0.2, 1},                                   // of the bandwidth of DRAM
-    {"begin", 5, 0.1, 60},                                     // us for each wave of tiles
-    {"tail", 0.3, 0.01, 1},                                    // lost share of a partial wave
-    {"winograd", 0.65, 0.2, 1},                                // of the peak: F(2x2, 3x3)
-    {"transforms", 1, 0.2, 6},  // bytes of Winograd's transforms, in their minimum
-    {"columns", 0.9, 0.2, 1},   // of the peak: products on materialized operands, including F(4x4,
-                                // 3x3)
-    {"kernel", 20, 0.5, 200},   // us for a kernel besides the product
+    {"floor", 25, 0.5, 400},
+    {"arithmetic", 0.75, 0.2, 1},  // of the peak: implicit GEMM
+    {"memory", 0.7, 0.2, 1},       // of the bandwidth of DRAM
+    {"begin", 5, 0.1, 60},         // us for each wave of tiles
+    {"tail", 0.3, 0.01, 1},        // lost share of a partial wave
+    {"winograd", 0.65, 0.2, 1},    // of the peak: F(2x2, 3x3)
+    {"transforms", 1, 0.2, 6},     // bytes of Winograd's transforms, in their minimum
+    {"columns", 0.9, 0.2, 1},  // of the peak: products on materialized operands, including F(4x4,
+                               // 3x3)
+    {"kernel", 20, 0.5, 200},  // us for a kernel besides the product
 };
 struct ConvolutionAt {
   enum : std::uint8_t {
