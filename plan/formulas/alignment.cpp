@@ -1,5 +1,7 @@
 #include "plan/formulas/alignment.h"
 
+#include "plan/formulas/formulas.h"
+
 namespace symprof::plan {
 namespace {
 

@@ -14,6 +14,7 @@
 #include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/host_writes.h"
+#include "meta/fake/known_values.h"
 #include "meta/fake/program_error.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/read_numbers.h"

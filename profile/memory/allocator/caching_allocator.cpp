@@ -6,8 +6,6 @@
 
 namespace symprof::profile {
 
-using AllocatorImplementation = AllocatorImplementation;
-
 CachingAllocator::CachingAllocator(const AllocatorSettings& settings, std::int64_t device_bytes,
                                    std::int64_t total_bytes)
     : implementation_(std::make_unique<AllocatorImplementation>(

@@ -14,8 +14,8 @@ namespace symprof::profile {
 
 class AllocatorImplementation {
  public:
-  Implementation(const AllocatorSettings& settings, std::int64_t device_bytes,
-                 std::int64_t total_bytes);
+  AllocatorImplementation(const AllocatorSettings& settings, std::int64_t device_bytes,
+                          std::int64_t total_bytes);
 
   std::optional<Address> allocate(std::int64_t bytes, StreamId stream);
   void free(Address address);
