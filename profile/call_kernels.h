@@ -30,7 +30,4 @@ double kernel_gap_us_of(const DeviceSpec& device);
 /// Host microseconds of a selective-checkpointing policy per call (profile/policy_calls.h).
 double policy_us_of(const DeviceSpec& device, LaunchKind launch);
 
-/// What the hooks of a spacer take of the host in a forward pass (profile/memory/spacers.h).
-double spacer_us_of(const DeviceSpec& device, LaunchKind launch);
-
 }  // namespace symprof::profile

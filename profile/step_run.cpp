@@ -17,9 +17,6 @@ constexpr double reach_us = 6;
 /// launches: the mean of four planned steps of two models on an H200's host
 /// (truth/measured/planned_h200.json: gpt2_medium and clip, 1.7 to 3.3).
 constexpr double policy_share = 2.4;
-/// The same of a spacer in a forward pass, whose hooks make and drop a tensor: measured on a host
-/// of two shared cores with a GPU that computes nothing (truth/plans/spacer_time.py, 1.8 to 1.9).
-constexpr double spacer_share = 1.9;
 
 /// The host issues calls, the device runs them, and collectives run concurrently.
 class Queues {
@@ -138,10 +135,6 @@ double python_us_of(const DeviceSpec& device, LaunchKind launch, double share) {
 
 double policy_us_of(const DeviceSpec& device, LaunchKind launch) {
   return python_us_of(device, launch, policy_share);
-}
-
-double spacer_us_of(const DeviceSpec& device, LaunchKind launch) {
-  return python_us_of(device, launch, spacer_share);
 }
 
 double kernel_gap_us_of(const DeviceSpec& device) {

@@ -17,8 +17,7 @@ void write_texts(JsonWriter& json, std::string_view name, const auto& texts, aut
   json.end_array();
 }
 
-/// What the loop takes up front, together and by segment, whether it starts warm, and which spacers
-/// its forward passes hold.
+/// What the loop takes up front, together and by segment, and whether it starts warm.
 inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
   json.member("up_front_bytes", played.up_front_sum_bytes());
   json.key("up_front_segments");
@@ -26,15 +25,8 @@ inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
   for (const std::int64_t bytes : played.up_front_bytes) json.value(bytes);
   json.end_array();
   json.member("warm_start", played.warm_start);
-  json.key("spacers");
+  json.key("spacers");  // A key of schema 1, always empty.
   json.begin_array();
-  for (const profile::Spacer& spacer : played.spacers) {
-    json.begin_object();
-    json.member("bytes", spacer.bytes);
-    json.member("from", spacer.from);
-    json.member("until", spacer.until);
-    json.end_object();
-  }
   json.end_array();
 }
 

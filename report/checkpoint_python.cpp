@@ -81,10 +81,6 @@ constexpr std::string_view python_offload = R"(    for name in ON_HOST:
         save_in_host_memory(model.get_submodule(name))
 )";
 
-constexpr std::string_view python_spacers_call = R"(    if torch.cuda.is_available():
-        hold_spacers(model)
-)";
-
 constexpr std::string_view python_again = R"(    for name, kept in PLAN.items():
         module = model.get_submodule(name)
         checkpoint(module, **({"context_fn": contexts(name, module)} if kept else {}))
@@ -134,49 +130,6 @@ if torch.cuda.is_available():
     torch.cuda.memory._set_allocator_settings("expandable_segments:True")
 
 )";
-
-// A module of a region begins once more when backward runs it again: its calls of the forward pass
-// have been counted by then.
-constexpr std::string_view python_spacers =
-    R"(# Blocks that nobody reads: each is there in every forward pass from where one module begins until another does ("layer@1" is the
-# second call of "layer"). What the pass makes meanwhile finds their places taken, and lies where the plan has it.
-SPACERS = [
-{}]
-
-
-def hold_spacers(model):
-    calls, held = collections.Counter(), {{}}
-    turns = collections.defaultdict(list)  # By module and number of its call: which go, and then which come, with their bytes.
-    for index, (size, *places) in enumerate(SPACERS):
-        start, end = ((name, int(number or 0)) for name, _, number in (place.partition("@") for place in places))
-        turns[end].insert(0, (index, 0))
-        turns[start].append((index, size))
-
-    def begin_pass(module, args):
-        if torch._C._current_graph_task_id() == -1:  # Backward does not run it again.
-            calls.clear()
-
-    def hook_of(name):
-        def begin(module, args):
-            for index, size in turns.get((name, calls[name]), ()):
-                held[index] = torch.empty(size, dtype=torch.uint8, device="cuda") if size else None
-            calls[name] += 1
-
-        return begin
-
-    model.register_forward_pre_hook(begin_pass)
-    for name in {{name for name, number in turns}}:
-        model.get_submodule(name).register_forward_pre_hook(hook_of(name))
-
-
-)";
-
-void write_spacers(fmt::memory_buffer& out, const std::vector<profile::Spacer>& spacers) {
-  std::string text;
-  for (const profile::Spacer& one : spacers)
-    text += fmt::format("    ({}, \"{}\", \"{}\"),\n", one.bytes, one.from, one.until);
-  if (!text.empty()) fmt::format_to(std::back_inserter(out), python_spacers, text);
-}
 
 /// Whether the written plan is for segments that grow: as they were asked for, or as they are
 /// offered.
@@ -257,18 +210,14 @@ void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& an
   if (!written.up_front_bytes.empty())
     fmt::format_to(at, "UP_FRONT_BYTES = [{}]\n{}", fmt::join(written.up_front_bytes, ", "),
                    python_up_front);
-  const std::vector<profile::Spacer>& spacers =
-      written.spacers.empty() ? answer.settings.loop.spacers : written.spacers;
-  write_spacers(out, spacers);
   write_plan(out, plan);
   write_calls(out, answer, plan);
   if (offloads) fmt::format_to(at, "{}{}", on_host_text(plan), python_host_hooks);
   fmt::format_to(at, "{}", python_tail);
   if (is_warm) write_warm_start(out, answer);
   fmt::format_to(at, python_apply, arguments);
-  fmt::format_to(at, "{}{}{}{}", is_warm ? warm_start_calls(answer) : "",
-                 spacers.empty() ? "" : python_spacers_call, offloads ? python_offload : "",
-                 python_again);
+  fmt::format_to(at, "{}{}{}", is_warm ? warm_start_calls(answer) : "",
+                 offloads ? python_offload : "", python_again);
 }
 
 }  // namespace symprof::report

@@ -14,7 +14,6 @@
 #include "report/memory_text.h"
 #include "report/names.h"
 #include "report/warm_start_python.h"
-#include "session/read_text.h"
 
 namespace symprof::report {
 namespace {
@@ -211,11 +210,6 @@ std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& play
       setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
   if (const std::string made = warm_start_text(answer); played.warm_start && !made.empty())
     text += fmt::format("; before the first step, {} ({})", made, setting("warm_start"));
-  if (!played.spacers.empty())
-    text += fmt::format("; in each forward pass, {} held, as the plan's file does ({})",
-                        played.spacers.size() == 1 ? "a block that nobody reads is"
-                                                   : "blocks that nobody reads are",
-                        setting("spacers", settings::spelled_spacers(played.spacers)));
   return text;
 }
 

@@ -71,6 +71,7 @@ void write_settings(JsonWriter& json, const Settings& settings) {
     json.key(setting.name);
     std::visit([&](const auto& value) { write(json, value); }, setting.value(settings));
   }
+  json.member("spacers", "");  // A key of schema 1 without a setting.
   json.end_object();
 }
 

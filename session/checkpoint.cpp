@@ -8,7 +8,6 @@
 #include "profile/call_kernels.h"
 #include "profile/memory/peak_doubt.h"
 #include "profile/memory/pool_bytes.h"
-#include "profile/memory/spacer_search.h"
 #include "record/optimizer_states.h"
 #include "session/expandable_plans.h"
 #include "session/parallel_times.h"
@@ -58,27 +57,6 @@ class PlannedStep final : public plan::CheckpointTrial {
     return std::nullopt;
   }
 
-  /// Hooks of the step's modules hold spacers: those of one device alone.
-  std::optional<plan::ReservedStep> reserve_with_spacers(const Recording& recording,
-                                                         std::int64_t bytes,
-                                                         std::size_t most_spacers,
-                                                         std::ptrdiff_t& most_requests) override {
-    if (!may_reserve() || recording.rank || !settings_.loop.spacers.empty()) return std::nullopt;
-    const std::int64_t most = bytes - profile::peak_doubt(recording).margin_bytes();
-    profile::LoopOptions loop = warm_loop();
-    const profile::LargeRequests requests(recording, settings_.step.device, loop);
-    const std::int64_t up_front = up_front_bytes(most - requests.small_segments_bytes());
-    if (up_front == 0) return std::nullopt;
-    const auto spacers = profile::find_spacers(requests, up_front, most_spacers, most_requests);
-    if (!spacers) return std::nullopt;
-    loop.allocator.up_front_bytes = {up_front};
-    loop.spacers = *spacers;
-    const StepMemory memory = profile::simulate_step_memory(
-        recording, settings_.step.device, {.loop = loop, .most_reserved_bytes = most});
-    if (memory.refused_call) return std::nullopt;
-    return reserved_of(loop, memory);
-  }
-
   std::int64_t small_segments_bytes(const Recording& recording,
                                     const plan::StepPeaks& as_it_is) override {
     if (!may_reserve() || starts_warm() == settings_.loop.warm_start)
@@ -125,7 +103,6 @@ class PlannedStep final : public plan::CheckpointTrial {
   plan::HostCosts host_costs(const Recording& recording) override {
     plan::HostCosts costs{
         .policy_us = profile::policy_us_of(settings_.step.device, time_options().launch),
-        .spacer_us = profile::spacer_us_of(settings_.step.device, time_options().launch),
         .slack_us = host_slack_us_};
     for (const profile::CallLoad& call : load_of(recording).calls) costs.us.push_back(call.host_us);
     return costs;
@@ -157,7 +134,7 @@ class PlannedStep final : public plan::CheckpointTrial {
  private:
   static plan::ReservedStep reserved_of(const profile::LoopOptions& loop,
                                         const StepMemory& memory) {
-    return {loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start, loop.spacers};
+    return {loop.allocator.up_front_bytes, peaks_of(memory), loop.warm_start};
   }
 
   bool may_reserve() const {

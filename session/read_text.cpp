@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "profile/memory/allocator/allocator_settings.h"
 
 namespace symprof::settings {
 
@@ -32,30 +31,6 @@ int parse_count(const SettingRef& where, const std::string& given, int least) {
     throw Error(where, fmt::format("'{}' is too large.", given),
                 fmt::format("The most is {}.", std::numeric_limits<int>::max()));
   throw Error(where, fmt::format("'{}' is not a whole number of at least {}.", given, least));
-}
-
-std::vector<profile::Spacer> parse_spacers(const std::string& given) {
-  constexpr int least_kib = (profile::small_limit_bytes >> 10) + 1;
-  const SettingRef where{"spacers"};
-  std::vector<profile::Spacer> spacers;
-  for (const std::string& one : split_list(given)) {
-    const std::size_t from = one.find(':'), until = one.find(':', from + 1);
-    if (from == std::string::npos || until == std::string::npos)
-      throw Error(where, fmt::format("'{}' is not a size and two modules.", one),
-                  "Write KiB and where it begins and ends: 5072:conv1:stage2.0.");
-    const int kib = parse_count(where, one.substr(0, from), least_kib);
-    spacers.push_back(
-        {std::int64_t{kib} << 10, one.substr(from + 1, until - from - 1), one.substr(until + 1)});
-  }
-  return spacers;
-}
-
-std::string spelled_spacers(const std::vector<profile::Spacer>& spacers) {
-  std::string text;
-  for (const profile::Spacer& one : spacers)
-    text +=
-        fmt::format("{}{}:{}:{}", text.empty() ? "" : ",", one.bytes >> 10, one.from, one.until);
-  return text;
 }
 
 namespace {

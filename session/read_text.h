@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "profile/memory/spacers.h"
 #include "session/setting_names.h"
 
 namespace symprof::settings {
@@ -29,12 +28,6 @@ Value choose(const SettingRef& where, const std::string& given, const Named<Valu
 
 /// A whole number of at least `least`. Throws Error.
 int parse_count(const SettingRef& where, const std::string& given, int least);
-
-/// "5072:conv1:stage2.0,3338:maxpool:conv5": KiB above those of a small block, and modules
-/// (Spacer). Throws Error.
-std::vector<profile::Spacer> parse_spacers(const std::string& given);
-/// The same again: what lacks to a whole KiB is left out. Empty for none.
-std::string spelled_spacers(const std::vector<profile::Spacer>& spacers);
 
 /// "700MiB", "1.5GiB", "80GB" or plain bytes. Throws Error.
 std::int64_t parse_bytes(const SettingRef& where, const std::string& given);

@@ -249,11 +249,6 @@ constexpr Setting rows[] = {
      "memory: as in a loop that goes on from a saved one",
      [](Settings& s, const std::string&) { s.loop.warm_start = true; },
      [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward},
-    {"spacers", update_group, Arity::one, "KIB:FROM:UNTIL,...",
-     "Blocks that each forward pass holds from where one module begins until another does, so that "
-     "what it makes meanwhile lies elsewhere: 5072:conv1:stage2.0",
-     [](Settings& s, const std::string& given) { s.loop.spacers = parse_spacers(given); },
-     [](const Settings& s) { return Value(spelled_spacers(s.loop.spacers)); }, Needs::backward},
     {"parallel", parallel_group, Arity::one, "ENGINE",
      "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, ep=8, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as "
      "PyTorch's engines run it; docs/reference/parallel.md has what may follow: fsdp=8:param=bf16",

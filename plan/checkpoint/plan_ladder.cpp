@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <utility>
 #include <vector>
 
 #include "base/rounding.h"
 #include "plan/checkpoint/budget_search.h"
-#include "plan/checkpoint/expected_plans.h"
-#include "profile/memory/spacer_search.h"
 
 namespace symprof::plan {
 namespace {
@@ -104,26 +101,16 @@ bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
     return false;
   if (!answer.plan) return true;
   if (best && planner_.expected_cost_us(*answer.plan).value_or(0) >= best->cost_us) return true;
-  if (holds(*answer.plan, rung_bytes)) return true;
-  Refused refused{cost_us(*answer.plan), *answer.plan, {}};
-  if (const std::optional<PoolNeed> need = planner_.need_of(*answer.plan))
-    refused.need_bytes = need->small_bytes + need->large_bytes;
-  refused_.try_emplace(key_of(*answer.plan), std::move(refused));
+  try_from(rung_bytes, *answer.plan);
   return true;
 }
 
-bool PlanLadder::holds(const CheckpointPlan& plan, std::int64_t rung_bytes) {
+void PlanLadder::try_from(std::int64_t rung_bytes, const CheckpointPlan& plan) {
   const std::int64_t tries = std::min((budget_bytes_ - rung_bytes) / step_bytes_, most_tries);
   for (std::int64_t i = 0; i <= tries; ++i)
     if (const std::int64_t within = budget_bytes_ - i * step_bytes_;
         planner_.try_within(plan, within) <= within)
-      return true;
-  return false;
-}
-
-double PlanLadder::cost_us(const CheckpointPlan& plan) {
-  const std::optional<double> expected = planner_.expected_cost_us(plan);
-  return expected ? *expected : planner_.play(plan).cost_us;
+      return;
 }
 
 /// One after the other, the dearest first, where a composed step says what it costs.
@@ -145,51 +132,6 @@ void PlanLadder::keep_more() {
     plan = std::move(other);
     least_us = other_us;
   }
-}
-
-/// Cheaper than the best, the cheapest first; each needs less than those before it.
-std::vector<const PlanLadder::Refused*> PlanLadder::worth_trying() const {
-  const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
-  const double most_us =
-      best ? best->cost_us - BudgetSearch::least_gain_us : std::numeric_limits<double>::infinity();
-  std::vector<const Refused*> plans;
-  for (const auto& [key, refused] : refused_)
-    if (refused.cost_us < most_us) plans.push_back(&refused);
-  std::ranges::sort(plans, {},
-                    [](const Refused* one) { return std::pair(one->cost_us, one->need_bytes); });
-  std::int64_t least_bytes = std::numeric_limits<std::int64_t>::max();
-  std::erase_if(plans, [&](const Refused* one) {
-    if (!one->need_bytes) return false;
-    if (*one->need_bytes >= least_bytes) return true;
-    least_bytes = *one->need_bytes;
-    return false;
-  });
-  return plans;
-}
-
-/// The dearer a plan is, the more room it leaves: the cheapest that holds is searched by halves.
-void PlanLadder::try_with_spacers(std::ptrdiff_t most_requests) {
-  const std::vector<const Refused*> cheapest_first = worth_trying();
-  for (std::size_t begin = 0, end = cheapest_first.size(); begin < end && !is_good_enough();) {
-    const std::size_t middle = begin + (end - begin) / 2;
-    const std::ptrdiff_t of_others = most_requests / 2;
-    most_requests -= of_others;
-    const bool holds = planner_.play_with_spacers(cheapest_first[middle]->plan, budget_bytes_,
-                                                  profile::most_spacers, most_requests);
-    most_requests += of_others;
-    if (holds)
-      end = middle;
-    else
-      begin = middle + 1;
-  }
-}
-
-void PlanLadder::hold_fewer_spacers(std::ptrdiff_t most_requests) {
-  const PlayedPlan* best = planner_.best_played(budget_bytes_);
-  while (best && best->spacers.size() > 1 && best->cost_us > planner_.play(best->plan).cost_us &&
-         planner_.play_with_spacers(best->plan, budget_bytes_, best->spacers.size() - 1,
-                                    most_requests))
-    best = planner_.best_played(budget_bytes_);
 }
 
 }  // namespace symprof::plan

@@ -23,13 +23,10 @@ constexpr std::size_t most_calls_searched_on = 1'500;
 constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
 
-/// The same for a bound, and for spacers, on which more work is done, and work of the bound's
-/// integer programme (IntegerSolver).
+/// The same for a bound, on which more work is done, and work of its integer programme
+/// (IntegerSolver).
 constexpr double worth_proving = 0.01, worth_proving_longer = 0.02;
 constexpr std::ptrdiff_t work_of_proof = 400'000'000, work_of_longer_proof = 1'500'000'000;
-/// Requests of steps that are played with spacers, at first, and then; and with fewer of them.
-constexpr std::ptrdiff_t few_requests = 4'000'000, many_requests = 30'000'000,
-                         requests_of_fewer = 12'000'000;
 
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);
@@ -53,7 +50,6 @@ PlayedPlan reserved_as(PlayedPlan played, const ReservedStep& step) {
   played.peaks = step.peaks;
   played.up_front_bytes = step.up_front_bytes;
   played.warm_start = step.warm_start;
-  played.spacers = step.spacers;
   return played;
 }
 
@@ -121,11 +117,10 @@ void CheckpointPlanner::add_host_costs(StepCosts& costs, const std::vector<std::
 }
 
 /// Copies to the host and back are calls of their own.
-double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& recording,
-                                  std::size_t spacers) const {
+double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& recording) const {
   const std::vector<double> costs = trial_.costs_us(recording);
   const HostCosts host = trial_.host_costs(recording);
-  double again_us = 0, issue_us = host.spacer_us * static_cast<double>(spacers);
+  double again_us = 0, issue_us = 0;
   for (std::size_t i = 0; i < recording.calls.size(); ++i)
     if (recording.calls[i].phase == Phase::recompute) again_us += costs[i], issue_us += host.us[i];
   const auto with_policy = static_cast<std::size_t>(
@@ -179,17 +174,6 @@ const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
   }
   reserved.held = played_.size();
   return played_.emplace_back(reserved_as(played_[at], *found));
-}
-
-bool CheckpointPlanner::play_with_spacers(const CheckpointPlan& plan, std::int64_t budget_bytes,
-                                          std::size_t most_spacers, std::ptrdiff_t& most_requests) {
-  const Recording recording = trial_.record(plan);
-  const std::optional<ReservedStep> found =
-      trial_.reserve_with_spacers(recording, budget_bytes, most_spacers, most_requests);
-  if (!found || found->peaks.reserved_bytes > budget_bytes) return false;
-  played_.push_back(reserved_as(play(plan), *found));
-  played_.back().cost_us = cost_of(plan, recording, found->spacers.size());
-  return true;
 }
 
 std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
@@ -251,7 +235,6 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (programme_) {
     ladder.emplace(*this, *programme_, budget_bytes);
     ladder->climb_down();
-    ladder->try_with_spacers(few_requests);
   }
   for (const Selector* selector : strictest_first(budget_bytes)) {
     if (is_good_enough(budget_bytes, BudgetSearch::worth_varying)) break;
@@ -265,8 +248,6 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
     return ladder && !is_good_enough(budget_bytes, share);
   };
   if (is_worth(worth_proving)) prove(budget_bytes, work_of_proof);
-  if (is_worth(worth_proving)) ladder->try_with_spacers(many_requests);
-  if (is_worth(BudgetSearch::worth_varying)) ladder->hold_fewer_spacers(requests_of_fewer);
   if (is_worth(worth_proving)) ladder->keep_more();
   if (is_worth(worth_proving_longer)) prove(budget_bytes, work_of_longer_proof);
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();

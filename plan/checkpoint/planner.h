@@ -36,8 +36,7 @@ struct PlayedPlan {
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
   /// What the loop takes, and gives back, before the model is made (ReservedStep).
   std::vector<std::int64_t> up_front_bytes;
-  bool warm_start = false;               ///< Which the loop has to do (ReservedStep).
-  std::vector<profile::Spacer> spacers;  ///< Of each forward pass (ReservedStep).
+  bool warm_start = false;  ///< Which the loop has to do (ReservedStep).
 
   /// The least budget that it is known to hold.
   std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
@@ -116,10 +115,6 @@ class CheckpointPlanner {
   /// The same; where it reserves more than `budget_bytes`, with as much of that as there is up
   /// front, if it holds so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// Carries `plan` out with spacers, which are searched for
-  /// (CheckpointTrial::reserve_with_spacers): whether it is within the budget so.
-  bool play_with_spacers(const CheckpointPlan& plan, std::int64_t budget_bytes,
-                         std::size_t most_spacers, std::ptrdiff_t& most_requests);
   /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
   /// front if need be: as expected of a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
@@ -152,8 +147,7 @@ class CheckpointPlanner {
   /// Whether the composed step of the plan takes the same.
   bool is_as_expected(const PlayedPlan& played);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
-  double cost_of(const CheckpointPlan& plan, const Recording& recording,
-                 std::size_t spacers = 0) const;
+  double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   std::vector<StepCosts> blended_costs(const Recording& again,
                                        const std::vector<std::string>& modules,

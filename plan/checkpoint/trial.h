@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "profile/memory/segment_weights.h"
-#include "profile/memory/spacers.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
@@ -33,7 +32,6 @@ struct ReservedStep {
   std::vector<std::int64_t> up_front_bytes;  ///< Of each; empty: the loop takes nothing up front.
   StepPeaks peaks;
   bool warm_start = false;
-  std::vector<profile::Spacer> spacers;  ///< LoopOptions::spacers.
 };
 
 /// What is held while a call runs, at most at one moment each: by blocks of up to
@@ -46,7 +44,6 @@ struct HeldBytes {
 struct HostCosts {
   std::vector<double> us;  ///< By call: to issue it.
   double policy_us = 0;    ///< For each call of profile::calls_with_policy.
-  double spacer_us = 0;    ///< For each spacer.
   /// How much longer than in the plain step the host may take before the step waits for it.
   double slack_us = std::numeric_limits<double>::infinity();
 };
@@ -74,14 +71,6 @@ class CheckpointTrial {
   virtual std::int64_t small_segments_bytes(const Recording& /*recording*/,
                                             const StepPeaks& as_it_is) {
     return as_it_is.small_segments_bytes;
-  }
-  /// The same within `bytes`, with up to so many spacers, which are searched for: empty where none
-  /// were found, or may not be held. About `most_requests` requests are played.
-  virtual std::optional<ReservedStep> reserve_with_spacers(const Recording& /*recording*/,
-                                                           std::int64_t /*bytes*/,
-                                                           std::size_t /*most_spacers*/,
-                                                           std::ptrdiff_t& /*most_requests*/) {
-    return std::nullopt;
   }
   /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;

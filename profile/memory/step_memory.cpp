@@ -11,7 +11,6 @@
 #include "profile/memory/holdings.h"
 #include "profile/memory/library_blocks.h"
 #include "profile/memory/scratch_by_call.h"
-#include "profile/memory/spacer_blocks.h"
 
 namespace symprof::profile {
 namespace {
@@ -30,7 +29,6 @@ class Loop {
       : recording_(recording),
         blocks_(options),
         libraries_(blocks_, device, options.loop.allocator),
-        spacers_(blocks_, recording, options.loop.spacers),
         until_settled_(options.until_settled),
         is_warm_(options.loop.warm_start),
         cache_(recording),
@@ -139,7 +137,6 @@ class Loop {
       const CallRecord& call = recording_.calls[i];
       if (call.phase == Phase::optimizer && !is_last) break;
       if (call.phase != Phase::forward) blocks_.give_back(old_outputs_);
-      spacers_.begin_call(blocks_.call());
       if (call.phase == Phase::optimizer && step_ == 0) make_optimizer_state();
       take_outputs_and_scratch(call, next);
       while (is_of_call(next)) apply(recording_.events[next++]);
@@ -339,7 +336,6 @@ class Loop {
   const Recording& recording_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
-  SpacerBlocks spacers_;
   bool until_settled_ = false, is_warm_ = false;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;

@@ -149,56 +149,6 @@ class AppliedPlans(unittest.TestCase):
         for expected, found in zip(self.trained(make_optimizer), self.trained(make_optimizer, plan)):
             self.assertTrue(all(map(torch.equal, expected, found)))
 
-    def held(self, plan, model):
-        """What the forward and backward passes of `model` take and drop of `plan`'s spacers, between the modules that begin: their numbers."""
-        log = []
-
-        class Held:
-            def __init__(self, size, dtype, device):
-                self.size = size
-                log.append(f"take {size}")
-
-            def __del__(self):
-                log.append(f"drop {self.size}")
-
-        plan["torch"] = type("Recorder", (), {"empty": Held, "__getattr__": lambda _, name: getattr(torch, name)})()
-        plan["hold_spacers"](model)
-        plan["apply_plan"](model)
-        for name, module in model.named_children():
-            module.register_forward_pre_hook(lambda module, args, name=name: log.append(name))
-        return log
-
-    def test_spacers_are_there_from_one_module_until_another(self):
-        plan, model = {}, build()
-        exec(self.ask(pathlib.Path(self.folder.name) / "None.pt2", "python", "--spacers", "4096:0:2,2048:1:3", "--budget", "100GiB", "--whole"), plan)
-        self.assertEqual(plan["SPACERS"], [(4096 << 10, "0", "2"), (2048 << 10, "1", "3")])
-        plan["PLAN"] = {"1": set(), "2": set()}
-        log = self.held(plan, model)
-        first, second = (f"{size << 10}" for size in (4096, 2048))
-        forward = [f"take {first}", "0", f"take {second}", "1", f"drop {first}", "2", f"drop {second}", "3"]
-        for _ in range(2):
-            self.assertTrue(all(map(torch.equal, gradients(model, self.x), gradients(build(), self.x))))
-            self.assertEqual(log, [*forward, "2", "1"])  # What runs again in backward takes none.
-            log.clear()
-
-    def test_spacers_of_a_module_that_is_called_again(self):
-        class Twice(nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.layer = nn.Linear(2, 2)
-
-            def forward(self, x):
-                return self.layer(self.layer(self.layer(x)))
-
-        plan = {}
-        exec(self.ask(pathlib.Path(self.folder.name) / "None.pt2", "python", "--spacers", "2048:0:1", "--budget", "100GiB"), plan)
-        plan["SPACERS"], plan["PLAN"], model = [(8, "layer@1", "layer@2")], {}, Twice()
-        log = self.held(plan, model)
-        for _ in range(2):
-            model(torch.ones(1, 2))
-            self.assertEqual(log, ["layer", "take 8", "layer", "drop 8", "layer"])
-            log.clear()
-
     def test_a_warm_start_of_another_optimizer(self):
         plan = {}
         exec(self.ask(pathlib.Path(self.folder.name) / "None.pt2", "python", "--optimizer", "rmsprop", "--warm-start", "--budget", "100GiB"), plan)

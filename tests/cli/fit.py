@@ -39,9 +39,7 @@ def budgets_of(*arguments):
 def start_of(planned):
     """How a loop starts that has what the plan is of: options of `symprof profile`."""
     up_front = "+".join(str(one >> 20) for one in planned["up_front_segments"])
-    spacers = ",".join(f"{one['bytes'] >> 10}:{one['from']}:{one['until']}" for one in planned["spacers"])
-    return [*(["--alloc-conf", f"reserve_up_front_mb:{up_front}"] if up_front else []), *(["--warm-start"] if planned["warm_start"] else []),
-            *(["--spacers", spacers] if spacers else [])]
+    return [*(["--alloc-conf", f"reserve_up_front_mb:{up_front}"] if up_front else []), *(["--warm-start"] if planned["warm_start"] else [])]
 
 
 class Fit(unittest.TestCase):

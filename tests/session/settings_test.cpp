@@ -41,15 +41,6 @@ TEST_SUITE("settings") {
       CHECK_THROWS_AS(settings::parse_amount(where, wrong), Error);
   }
 
-  TEST_CASE("spacers have a size above small blocks' and two modules") {
-    const Settings settings = given({{"spacers", "9792:layers.0:layers.1@2, 1025:a:b"}});
-    CHECK(settings.loop.spacers ==
-          std::vector<profile::Spacer>{{9792 << 10, "layers.0", "layers.1@2"},
-                                       {1025 << 10, "a", "b"}});
-    for (const char* wrong : {"", "1024:a:b", "9792", "9792:a", ":a:b", "9.5:a:b", "9792:a:b,9792"})
-      CHECK_THROWS_AS(settings::parse_spacers(wrong), Error);
-  }
-
   TEST_CASE("every row has a name of its own, a group and words for it") {
     std::set<std::string_view> names;
     for (const settings::Setting& row : settings::table()) {
@@ -62,16 +53,14 @@ TEST_SUITE("settings") {
   }
 
   TEST_CASE("what a text says is what is printed") {
-    const std::pair<const char*, const char*> texts[] = {
-        {"mode", "eval"},
-        {"loss", "mse"},
-        {"optimizer", "adamw:fused"},
-        {"spacers", "9792:layers.0:layers.1@2,1025:a:b"},
-        {"attention", "math"},
-        {"lifetimes", "last-use"},
-        {"unbacked", "max"},
-        {"alloc_conf", "expandable_segments:True"},
-        {"device", "a100-80g"}};
+    const std::pair<const char*, const char*> texts[] = {{"mode", "eval"},
+                                                         {"loss", "mse"},
+                                                         {"optimizer", "adamw:fused"},
+                                                         {"attention", "math"},
+                                                         {"lifetimes", "last-use"},
+                                                         {"unbacked", "max"},
+                                                         {"alloc_conf", "expandable_segments:True"},
+                                                         {"device", "a100-80g"}};
     for (const auto& [name, text] : texts) {
       Settings settings = given({{name, text}});
       settings.step.mode = settings.mode.value_or(settings.step.mode);

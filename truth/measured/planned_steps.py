@@ -172,8 +172,7 @@ def record_case(name, plan_name, limit, lock, results):
         except RuntimeError as error:  # The plan's own: a module that makes other calls than its file.
             print(plan_name, error, flush=True)
             return
-        given = {"memory_fraction": limit, "up_front_bytes": code.get("UP_FRONT_BYTES"), "warm_start": "make_states" in code or "make_workspaces" in code,
-                 "spacers": code.get("SPACERS")}
+        given = {"memory_fraction": limit, "up_front_bytes": code.get("UP_FRONT_BYTES"), "warm_start": "make_states" in code or "make_workspaces" in code}
         results[plan_name or name, limit] = {**row, **{key: value for key, value in given.items() if value}}
     print(plan_name or name, limit or "", row.get("error") or f"{statistics.median(row['step_us']) / 1e3:.2f} ms", flush=True)
 
@@ -203,13 +202,12 @@ def record_job(job):
     record_case(*job)
 
 
-def totals_of(symprof, name, plan_name=None, up_front_bytes=(), warm_start=False, spacers=()):
+def totals_of(symprof, name, plan_name=None, up_front_bytes=(), warm_start=False):
     """`up_front_bytes`: of each segment; of the only one in rows that were measured when there was no more than one."""
     each = [up_front_bytes] if isinstance(up_front_bytes, int) else up_front_bytes
     allocator = f",reserve_up_front_mb:{'+'.join(str(one >> 20) for one in each)}" if each else ""
     given = ["--checkpoint", str(PLANS / f"{plan_name}.json")] if plan_name else []
     given += ["--warm-start"] if warm_start else []
-    given += ["--spacers", ",".join(f"{size >> 10}:{start}:{end}" for size, start, end in spacers)] if spacers else []
     return profiled(symprof, PLANS / f"{name}.pt2", *options_of(name, allocator), *given)["totals"]
 
 
@@ -220,7 +218,7 @@ def compared(symprof):
         plain = totals_of(symprof, name)
         for plan_name in plans_of(name):
             row = measured[plan_name or name]
-            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", ()), row.get("warm_start"), row.get("spacers", ())) if plan_name else plain
+            totals = totals_of(symprof, name, plan_name, row.get("up_front_bytes", ()), row.get("warm_start")) if plan_name else plain
             found = {key: totals[key] / row[key] - 1 for key in PEAKS}
             yield {"name": plan_name or name, "row": row, **found, "more": row["busy_us"] / measured[name]["busy_us"] - 1,
                    "more_estimated": busy_us(totals) / busy_us(plain) - 1}

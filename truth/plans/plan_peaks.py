@@ -3,7 +3,7 @@
   python plan_peaks.py SYMPROF CUDA_PYTHON CUDA_INCLUDE [MODEL ...]        ends with 1 where something differs
 
 CUDA_PYTHON has a CUDA build of PyTorch and the transformers that made steps/full/*.pt2 (steps/allocator.json names both). It runs on the GPU that computes nothing of ../launches/fakes.py. Each of
-five full-size models is planned for budgets between what it reserves with every region again and with none, and runs once without a plan and with spacers. The Python file that `symprof plan checkpoint --format python` writes is applied to the
+five full-size models is planned for budgets between what it reserves with every region again and with none, and runs once. The Python file that `symprof plan checkpoint --format python` writes is applied to the
 unchanged module. Held, to the byte: torch.cuda.max_memory_allocated and max_memory_reserved of eight steps, and that nothing about names changes.
 """
 import json
@@ -20,8 +20,7 @@ MODELS = {"gpt2_small": "adamw:foreach", "bert_base": "adamw:foreach", "llama_1b
           "qwen_like": "sgd_momentum:foreach"}
 # Known to differ (../steps/allocator_causes.json): checkpoint keeps position_ids, which are given to a block by name and which it does not read.
 MORE_ALLOCATED = {"mistral_like": 4096, "qwen_like": 4096}
-SHARES = (1 / 24, 0.25, 0.5, 0.75)  # Within the least, plans of mistral_like have spacers.
-SPACERS_KIB = (30720, 20480, 5000)
+SHARES = (1 / 24, 0.25, 0.5, 0.75)
 
 
 def run_planned(name, plan_file):
@@ -48,11 +47,6 @@ def run_planned(name, plan_file):
             "names": names == [name for name, _ in task.named_parameters()], "retries": torch.cuda.memory_stats()["num_alloc_retries"]}
 
 
-def spacers_of(regions):
-    """Of a step without a plan (`--spacers`): each from one block to the next but one, or to the last."""
-    return ",".join(f"{size}:{regions[i]}:{regions[min(i + 2, len(regions) - 1)]}" for i, size in enumerate(SPACERS_KIB) if i + 1 < len(regions))
-
-
 def planned(symprof, name, form, *given):
     command = [symprof, "plan", "checkpoint", STEPS / "full" / f"{name}.pt2", "--optimizer", MODELS[name], "--device", "h200", "--attention", "efficient",
                "--context", "0", "--alloc-conf", "expandable_segments:False", "--format", form, *given]
@@ -63,7 +57,7 @@ def check(symprof, cuda_python, environment, folder, name):
     ends = json.loads(planned(symprof, name, "json", "--budget", "100TiB"))
     low, high = ends["all_again"]["peak_reserved_bytes"], ends["without"]["peak_reserved_bytes"]
     differ = 0
-    for given in [["--budget", str(int(low + share * (high - low)))] for share in SHARES] + [["--budget", "100TiB", "--spacers", spacers_of(ends["regions"])]]:
+    for given in [["--budget", str(int(low + share * (high - low)))] for share in SHARES]:
         said = json.loads(planned(symprof, name, "json", *given))["budgets"][0]
         plan_file = pathlib.Path(folder) / f"{name}.py"
         plan_file.write_text(planned(symprof, name, "python", *given))
@@ -74,7 +68,7 @@ def check(symprof, cuda_python, environment, folder, name):
         more = MORE_ALLOCATED.get(name, 0) if regions else 0
         is_same = found["names"] and found["peak_allocated_bytes"] == said["peak_allocated_bytes"] + more and found["peak_reserved_bytes"] == said["peak_reserved_bytes"]
         differ += not is_same
-        print(f"{name}: {' '.join(given)}: {len(regions)} regions again, {sum(len(region.get('keep', ())) for region in regions)} calls kept, {len(said['spacers'])} spacers; said "
+        print(f"{name}: {' '.join(given)}: {len(regions)} regions again, {sum(len(region.get('keep', ())) for region in regions)} calls kept; said "
               f"{said['peak_allocated_bytes']} allocated, {said['peak_reserved_bytes']} reserved; PyTorch {found}: {'equal' if is_same else 'DIFFERENT'}", flush=True)
     return differ
 
