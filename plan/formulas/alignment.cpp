@@ -1,7 +1,5 @@
 #include "plan/formulas/alignment.h"
 
-#include "plan/formulas/formulas.h"
-
 namespace symprof::plan {
 namespace {
 

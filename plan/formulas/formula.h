@@ -27,4 +27,7 @@ struct Formula {
   std::optional<Mismatch> mismatch;
 };
 
+/// True if `sizes` are multiples of what `formula` wants.
+bool holds_at(const Formula& formula, const Sizes& sizes);
+
 }  // namespace symprof::plan

@@ -11,9 +11,6 @@
 
 namespace symprof::plan {
 
-/// Whether `sizes` are multiples of what `formula` wants.
-bool holds_at(const Formula& formula, const Sizes& sizes);
-
 struct Formulas {
   std::vector<Variable> variables;
   std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.

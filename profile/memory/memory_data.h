@@ -14,7 +14,6 @@
 #include "profile/memory/allocator/caching_allocator.h"
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
-#include "profile/memory/spacers.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
@@ -116,8 +115,6 @@ struct LoopOptions {
   /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
   /// the blocks of the first step, and stay there.
   bool warm_start = false;
-  /// Which blocks each forward pass holds so that others lie elsewhere.
-  std::vector<Spacer> spacers;
   /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
   bool cudnn_benchmark = false;
 };
