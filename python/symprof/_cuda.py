@@ -248,7 +248,7 @@ def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
     }
 
 
-_ABSENT = object()
+ABSENT = object()
 _Table = dict[tuple[Any, str], Any]
 
 
@@ -257,7 +257,7 @@ class Replaced:
 
     def __init__(self, table: _Table) -> None:
         self.table = table
-        self.before = {(owner, name): owner.__dict__.get(name, _ABSENT) for owner, name in table}
+        self.before = {(owner, name): owner.__dict__.get(name, ABSENT) for owner, name in table}
 
     def put_in(self) -> None:
         for (owner, name), value in self.table.items():
@@ -265,7 +265,7 @@ class Replaced:
 
     def take_out(self) -> None:
         for (owner, name), value in self.before.items():
-            if value is not _ABSENT:
+            if value is not ABSENT:
                 setattr(owner, name, value)
             elif name in owner.__dict__:  # An interrupt may have come before it was set.
                 delattr(owner, name)

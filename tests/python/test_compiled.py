@@ -120,6 +120,22 @@ class Rows(unittest.TestCase):
         self.assertTrue(kernels(profile))
 
 
+class Optimizers(unittest.TestCase):
+    def test_a_compiled_step_ends_the_training_step(self):
+        with symprof.simulate() as run:
+            model = Net().cuda()
+            optimizer = torch.optim.Adam(model.parameters())
+            update = torch.compile(optimizer.step)
+            for _ in range(3):
+                model(batch()).backward()
+                update()
+                optimizer.zero_grad()
+        self.assertEqual(run.steps, 3)
+        updates = [call["op"] for call in run.profile.calls if call["phase"] == "optimizer"]
+        self.assertTrue(any(op.startswith("triton::") for op in updates), updates)
+        self.assertEqual(run.profile.data["totals"]["optimizer_bytes"], 2 * 4 * sum(p.numel() for p in Net().parameters()) + 4 * 8)
+
+
 class Settings(unittest.TestCase):
     def test_eager_runs_it_eagerly_and_says_so(self):
         profile = profile_of(eager=True)

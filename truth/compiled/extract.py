@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PHASES = ("forward", "backward")
-PRODUCTS = ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")
+PRODUCTS = {"aten::linear": "aten::mm", **{name: name for name in ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")}}
 
 
 def kernels(lines):
@@ -22,7 +22,7 @@ def kernels(lines):
         if name.startswith("triton_"):
             found += [name] * int(count or 1)
         elif kind == "library" and operator in PRODUCTS:
-            found += [operator] * int(count or 1)
+            found += [PRODUCTS[operator]] * int(count or 1)
     return found
 
 

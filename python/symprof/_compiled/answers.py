@@ -24,7 +24,7 @@ def always(value: Any) -> Any:
 def answers(program: Any) -> Table:
     """torch._dynamo and torch._inductor are imported."""
     return {**_about_device(program.device()), **_about_triton(), **_about_memory(), **_about_decisions(program),
-            **_about_code(), **_about_tracing()}
+            **_about_code(), **_about_tracing(), **_about_optimizers(), **_about_random()}
 
 
 def _properties(device: Any) -> Any:
@@ -181,4 +181,45 @@ def _about_tracing() -> Table:
         (FakeTensorMode, "avoid_device_init"): property(always(True)),
         (constant_folding.ConstantFolder, "run"): fold_on_host,
         (guards.CheckFunctionManager, "__init__"): outside.inside(original(guards.CheckFunctionManager, "__init__")),
+    }
+
+
+def _about_optimizers() -> Table:
+    """Of an optimizer whose step is compiled no hook tells; its states are made while it is traced, as the program makes them."""
+    from torch._dynamo.variables.optimizer import OptimizerVariable
+
+    call = original(OptimizerVariable, "call_method")
+
+    def call_method(self: Any, tx: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+        if name != "_init_group" or not hasattr(self.value, name):
+            return call(self, tx, name, *args, **kwargs)
+        compilers[-1].note_optimizer(self.value)
+        self.value.__dict__[name] = outside.inside(self.value._init_group)
+        try:
+            return call(self, tx, name, *args, **kwargs)
+        finally:
+            del self.value.__dict__[name]
+
+    return {(OptimizerVariable, "call_method"): call_method}
+
+
+def _about_random() -> Table:
+    """Operators of a checkpointed region that draw the same numbers again: there are none here, and their states have no device."""
+    from torch._prims import rng_prims
+
+    operators: Any = rng_prims
+    again, first, safe = (type(getattr(operators, name)) for name in ("run_with_rng_state", "run_and_save_rng_state",
+                                                                       "graphsafe_run_with_rng_state"))
+
+    def unless_traced(owner: Any, run: Callable[..., Any]) -> Any:
+        trace = original(owner, "__call__")
+        return lambda self, *args, **kwargs: (trace(self, *args, **kwargs) if outside.depth else run(*args, **kwargs))
+
+    def run_and_save(op: Any, *args: Any, **kwargs: Any) -> Any:
+        return torch.empty(16, dtype=torch.uint8), op(*args, **kwargs)
+
+    return {
+        (again, "__call__"): unless_traced(again, lambda state, op, *args, **kwargs: op(*args, **kwargs)),
+        (first, "__call__"): unless_traced(first, run_and_save),
+        (safe, "__call__"): unless_traced(safe, lambda op, *args, rng_state=None, **kwargs: op(*args, **kwargs)),
     }

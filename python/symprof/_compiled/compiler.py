@@ -29,7 +29,7 @@ class Compiler:
         self._exits = contextlib.ExitStack()
         self._is_open = False
         self._around = ""  # The module in which the function is called that is compiled.
-        self._codes: list[Any] = []
+        self._optimizers: dict[int, torch.optim.Optimizer] = {}  # Whose step is traced.
 
     def places(self) -> dict[int, tuple[str, str]]:
         """Path and type of a module by its id."""
@@ -39,6 +39,26 @@ class Compiler:
     def note_module(self, module: torch.nn.Module) -> None:
         """It is called in a function that is compiled: no hook of the program's tells of it."""
         self._observer().see(module)
+
+    def note_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
+        self._optimizers[id(optimizer)] = optimizer
+
+    def taken_optimizers(self) -> list[torch.optim.Optimizer]:
+        """Those whose steps are in the graph that was traced."""
+        found, self._optimizers = list(self._optimizers.values()), {}
+        return found
+
+    @contextlib.contextmanager
+    def updating(self, optimizers: list[torch.optim.Optimizer]) -> Iterator[None]:
+        """As hooks say it of a step that is not compiled."""
+        observer = self._observer()
+        for optimizer in optimizers:
+            observer.before_update(optimizer, (), {})
+        try:
+            yield
+        finally:
+            for optimizer in reversed(optimizers):
+                observer.after_update(optimizer, (), {})
 
     def note_place(self) -> None:
         self._around = self._observer().path()
@@ -84,6 +104,21 @@ class Compiler:
 
     def close(self) -> None:
         self._exits.close()
+        _forget_answers(self._answers)
+
+
+def _forget_answers(answers: _cuda.Replaced) -> None:
+    """The program may have imported torch._dynamo itself, which then has copies of the simulation's answers."""
+    module: Any = sys.modules.get("torch._dynamo.device_interface")
+    if module is None:
+        return
+    before = {id(value): answers.before[place] for place, value in answers.table.items()}
+    for owner in (module, module.CudaInterface):
+        for name, value in list(vars(owner).items()):
+            copied = value.__func__ if isinstance(value, staticmethod) else value
+            real = before.get(id(copied), _cuda.ABSENT)
+            if real is not _cuda.ABSENT:
+                setattr(owner, name, staticmethod(real) if isinstance(value, staticmethod) else real)
 
 
 def _without_autograd_cache() -> Any:

@@ -52,6 +52,16 @@ def _called(function: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
+def _updates(function: Callable[..., Any], optimizers: list[torch.optim.Optimizer]) -> Callable[..., Any]:
+    """A graph that has steps of optimizers is the update."""
+
+    def call(*args: Any) -> Any:
+        with running.compilers[-1].updating(optimizers):
+            return function(*args)
+
+    return call
+
+
 def _passes_on(error: Exception) -> bool:
     """What torch._dynamo tells itself by an exception."""
     from torch._dynamo import exc
@@ -71,6 +81,7 @@ def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
         if not _is_on_device(model_, example_inputs_):
             return model_
         compiler = running.compilers[-1]
+        optimizers = compiler.taken_optimizers()
         kwargs["config_patches"] = _patches(kwargs.get("config_patches"), compiler.program)
         if _is_flex(model_):
             compiler.program.warn("torch.compile: a graph with flex_attention ran eagerly, its attention as one kernel.")
@@ -79,12 +90,13 @@ def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
         depth += 1
         try:
             compiler.note_place()
-            return _called(compile_fx(model_, example_inputs_, *args, **kwargs))
+            made = compile_fx(model_, example_inputs_, *args, **kwargs)
+            return _updates(made, optimizers) if optimizers else _called(made)
         except Exception as error:
             if _passes_on(error):
                 raise
             compiler.program.warn(f"torch.compile: a graph ran eagerly, as Inductor failed on it: {_reason(error)}")
-            return as_it_was
+            return _updates(as_it_was, optimizers) if optimizers else as_it_was
         finally:
             depth -= 1
 
