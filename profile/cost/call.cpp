@@ -9,9 +9,7 @@ const TensorSpec* Call::spec(const TensorRecord& tensor) const {
 }
 
 bool Call::lies_on_device(const TensorRecord& tensor) const {
-  // What has a storage is a tensor of the step; a program's own tensor in host memory has none.
-  if (tensor.storage == none) return tensor.spec == none;
-  return recording_.storages[tensor.storage].on_device;
+  return tensor.storage == none || recording_.storages[tensor.storage].on_device;
 }
 
 const TensorSpec* Call::input_at(int position) const {

@@ -108,7 +108,7 @@ class Modules(unittest.TestCase):
             def forward(self, x):
                 return self.module(self.body(x))
 
-        with symprof.simulate() as run:
+        with symprof.simulate(eager=True) as run:
             model = torch.compile(nn.DataParallel(Net().cuda()))
             model(torch.randn(BATCH, WIDTH).cuda()).sum().backward()
             run.end_step()

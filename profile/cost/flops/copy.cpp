@@ -6,13 +6,18 @@
 namespace symprof::profile {
 namespace {
 
+/// True if the tensor is in host memory. A program's own host tensor has no storage in the
+/// recording.
+bool is_on_host(const Call& call, const TensorRecord& tensor) {
+  return tensor.storage == none || !call.lies_on_device(tensor);
+}
+
 /// A copy, possibly between host and device memory.
 Estimate copies(const Call& call, Estimate estimate) {
   if (!estimate || call.record().inputs.empty() || call.record().outputs.empty()) return estimate;
   const TensorRecord& made = call.record().outputs.front();
   const TensorRecord& source = call.record().inputs.back();
-  if (call.spec(made) && call.spec(source) &&
-      call.lies_on_device(made) != call.lies_on_device(source))
+  if (call.spec(made) && call.spec(source) && is_on_host(call, made) != is_on_host(call, source))
     estimate->transfer_bytes = call.spec(made)->bytes();
   return estimate;
 }

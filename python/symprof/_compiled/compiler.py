@@ -18,6 +18,7 @@ _MODULES = ("torch._dynamo", "torch._dynamo.device_interface", "torch._inductor.
             "torch._inductor.codegen.triton", "torch._inductor.codegen.wrapper", "torch._inductor.kernel.mm_grouped",
             "torch._inductor.fx_passes.joint_graph", "torch._inductor.fx_passes.post_grad", "torch._inductor.cudagraph_trees")
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_GENERATED = "torch._inductor.runtime.compile_tasks."  # Modules of generated code.
 
 
 class Compiler:
@@ -98,6 +99,7 @@ class Compiler:
             running.keep_originals(table)
         self._exits.enter_context(_cuda.replaced(table))
         self._exits.enter_context(_without_autograd_cache())
+        self._exits.enter_context(_eager_where_dynamo_fails())
         self._exits.enter_context(_listening())
         running.compilers.append(self)
         self._exits.callback(running.compilers.remove, self)
@@ -119,6 +121,14 @@ def _forget_answers(answers: _cuda.Replaced) -> None:
             real = before.get(id(copied), _cuda.ABSENT)
             if real is not _cuda.ABSENT:
                 setattr(owner, name, staticmethod(real) if isinstance(value, staticmethod) else real)
+
+
+def _eager_where_dynamo_fails() -> Any:
+    """A frame on which torch._dynamo has an error of its own runs eagerly; torch logs it."""
+    from torch._dynamo import config
+
+    patch: Any = config.patch
+    return patch(suppress_errors=True)
 
 
 def _without_autograd_cache() -> Any:
@@ -170,7 +180,7 @@ def _forgetting() -> Iterator[None]:
         codes[id(f_code)] = f_code
         return make(self, f_code, *args, **kwargs)
 
-    modules = len(PyCodeCache.modules)
+    modules, names = list(PyCodeCache.modules), set(sys.modules)
     guards.CheckFunctionManager.__init__ = note  # type: ignore[method-assign]
     _forget_device()
     try:
@@ -179,9 +189,10 @@ def _forgetting() -> Iterator[None]:
         guards.CheckFunctionManager.__init__ = make  # type: ignore[method-assign]
         for code in codes.values():
             eval_frame.reset_code(code)
-        for module in PyCodeCache.modules[modules:]:
-            sys.modules.pop(getattr(module, "__name__", ""), None)
-        del PyCodeCache.modules[modules:]
+        for name in set(sys.modules) - names:
+            if name.startswith(_GENERATED):
+                del sys.modules[name]
+        PyCodeCache.modules[:] = modules  # Inductor empties it between graphs where it has no cache.
         _forget_device()
 
 

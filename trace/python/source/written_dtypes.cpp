@@ -46,8 +46,9 @@ std::optional<DType> dtype_named_in(Tokens expression) {
       dtype = dtype_called(last_word(token.text));
     } else if (token.kind == TokenKind::name) {
       const bool is_builtin = token == "float" || token == "int" || token == "bool";
-      if (token == "get_default_dtype") dtype = DType::float32;
-      if (is_builtin || (i > 0 && is_sign(expression[i - 1], ".")))
+      if (token == "get_default_dtype")
+        dtype = DType::float32;
+      else if (is_builtin || (i > 0 && is_sign(expression[i - 1], ".")))
         dtype = dtype_called(token.text);
     }
     if (dtype) return dtype;
