@@ -84,6 +84,7 @@ def without_factors(device, folder):
     """A device file whose kernels have the data sheet's times."""
     spec = json.loads((ROOT / "devices" / f"{device}.json").read_text())
     spec.pop("kernel_times", None)
+    spec.pop("kernel_clocks", None)
     path = pathlib.Path(folder) / f"{device}.json"
     path.write_text(json.dumps(spec))
     return path

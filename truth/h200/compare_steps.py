@@ -36,7 +36,8 @@ HOST = {"host_call_us": 30.6, "host_launch_us": 9}
 
 def device_with_that_host(folder):
     devices = HERE.parent.parent / "devices"
-    (pathlib.Path(folder) / "time").symlink_to(devices / "time")
+    for name in ("time", "clocks"):
+        (pathlib.Path(folder) / name).symlink_to(devices / name)
     path = pathlib.Path(folder) / "h200.json"
     path.write_text(json.dumps({**json.loads((devices / "h200.json").read_text()), **HOST}))
     return path
