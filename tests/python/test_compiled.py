@@ -177,6 +177,13 @@ class Settings(unittest.TestCase):
         self.assertEqual((kernels(profile), len(words(profile))), ([], 1))
         self.assertIn("no lowering", words(profile)[0])
 
+    def test_what_dynamo_fails_on_runs_eagerly(self):
+        with symprof.simulate() as run:
+            model = torch.compile(nn.DataParallel(nn.Linear(WIDTH, WIDTH).cuda()))
+            model(batch()).sum().backward()
+            run.end_step()
+        self.assertEqual(run.profile.totals["fwd_flops"], 2 * BATCH * WIDTH * WIDTH)
+
     def test_profile_takes_a_compiled_module(self):
         profile = symprof.profile(torch.compile(Net()), torch.randn(BATCH, WIDTH), loss=lambda loss: loss, optimizer="sgd")
         self.assertTrue(kernels(profile))

@@ -3,8 +3,8 @@
 Usage: python watch.py OUT STEPS SCRIPT [ARGUMENTS …]
 
 Every optimizer of the script is watched. After each update OUT gets a line with the peaks since the update before, and
-the peaks are reset. The script itself stays as it is. torch.compile runs it eagerly, as `symprof run` does, and attention
-is not cuDNN's.
+the peaks are reset. The script itself stays as it is. What torch.compile compiles runs eagerly, and attention is
+not cuDNN's.
 """
 import json
 import os

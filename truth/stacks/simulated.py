@@ -23,7 +23,8 @@ def simulate(out: pathlib.Path, script: pathlib.Path) -> int:
     work.mkdir(exist_ok=True)
     os.chdir(work)
     torch.backends.cuda.enable_cudnn_sdp(False)  # As the reference: cuDNN's attention needs a real GPU.
-    arguments = ["--device", str(device.without_plans(work)), *header.read(script).arguments, "--format", "json", "-o", str(out), str(script)]
+    # `--eager`: as the reference, too (watched.py). Compiled steps are compared in truth/compiled/.
+    arguments = ["--device", str(device.without_plans(work)), "--eager", *header.read(script).arguments, "--format", "json", "-o", str(out), str(script)]
     return _run.main(arguments)
 
 

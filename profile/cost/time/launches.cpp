@@ -114,12 +114,6 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
   return is_one_by_one ? bytes_one_by_one(out, device) : 0;
 }
 
-std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock) {
-  if (per_clock == 0) return 0;
-  return bytes_of_clocks(device,
-                         static_cast<double>(numbers) / (device.multiprocessors * per_clock));
-}
-
 std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks) {
   if (device.is_cpu || !device.clock_hz || !device.memory_bytes_per_second) return 0;
   return std::llround(clocks / *device.clock_hz * *device.memory_bytes_per_second *
@@ -135,7 +129,10 @@ double clocks_of(const DeviceSpec& device, std::string_view key) {
 }
 
 std::int64_t bytes_at_rate(const DeviceSpec& device, std::int64_t numbers, std::string_view key) {
-  return bytes_beside(device, numbers, clocks_of(device, key));
+  const double per_clock = clocks_of(device, key);
+  if (per_clock == 0) return 0;
+  return bytes_of_clocks(device,
+                         static_cast<double>(numbers) / (device.multiprocessors * per_clock));
 }
 
 std::int64_t bytes_across(const TensorSpec& tensor, const DeviceSpec& device) {

@@ -45,10 +45,6 @@ std::int64_t bytes_one_by_one(const Call& call, const TensorSpec& out, const Dev
 /// The same for a kernel that is never vectorized.
 std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device);
 
-/// Bytes that DRAM moves while the multiprocessors process `numbers` elements at `per_clock` each.
-/// 0 on a CPU, and if the device's rates are unknown.
-std::int64_t bytes_beside(const DeviceSpec& device, std::int64_t numbers, double per_clock);
-
 /// Bytes that DRAM moves in `clocks`.
 std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 
@@ -56,7 +52,8 @@ std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 /// device has no table. Throws Error where its table lacks the key.
 double clocks_of(const DeviceSpec& device, std::string_view key);
 
-/// bytes_beside with a rate from that table.
+/// Bytes that DRAM moves while the multiprocessors process `numbers` elements, each at the rate
+/// that the table has under `key`. 0 on a CPU, and if the device's rates are unknown.
 std::int64_t bytes_at_rate(const DeviceSpec& device, std::int64_t numbers, std::string_view key);
 
 /// Bytes of a copy between layouts, as those of class `copy` are counted: in fp32, for a number

@@ -98,8 +98,9 @@ class Compiler:
             table = answers(self.program)
             running.keep_originals(table)
         self._exits.enter_context(_cuda.replaced(table))
-        self._exits.enter_context(_without_autograd_cache())
-        self._exits.enter_context(_eager_where_dynamo_fails())
+        self._exits.enter_context(_set("torch._functorch.config", "enable_autograd_cache", False))
+        # A frame on which torch._dynamo has an error of its own runs eagerly; torch logs it.
+        self._exits.enter_context(_set("torch._dynamo.config", "suppress_errors", True))
         self._exits.enter_context(_listening())
         running.compilers.append(self)
         self._exits.callback(running.compilers.remove, self)
@@ -123,19 +124,10 @@ def _forget_answers(answers: _cuda.Replaced) -> None:
                 setattr(owner, name, staticmethod(real) if isinstance(value, staticmethod) else real)
 
 
-def _eager_where_dynamo_fails() -> Any:
-    """A frame on which torch._dynamo has an error of its own runs eagerly; torch logs it."""
-    from torch._dynamo import config
-
-    patch: Any = config.patch
-    return patch(suppress_errors=True)
-
-
-def _without_autograd_cache() -> Any:
-    from torch._functorch import config
-
-    patch: Any = config.patch
-    return patch("enable_autograd_cache", False)
+def _set(module: str, name: str, value: Any) -> Any:
+    """A setting of torch's, until the context ends."""
+    patch: Any = importlib.import_module(module).patch
+    return patch(name, value)
 
 
 @contextlib.contextmanager
