@@ -66,21 +66,21 @@ std::string least_text(const EngineReport& report) {
     text +=
         fmt::format(", {:.0f} % of what was measured", 100 * costs.least_ms / costs.measured_ms);
   if (costs.unknown_layers)
-    text += fmt::format("; {} layers of unknown size are in no sum", costs.unknown_layers);
+    text += fmt::format("; {} layers of unknown size are excluded", costs.unknown_layers);
   if (report.map) text += "; " + format_count(costs.flops, "FLOPs");
   if (costs.other_flops)
     text += ", and " + format_count(costs.other_flops, "FLOPs") + " of nodes in no layer";
   return text;
 }
 
-/// "0.98 ms, 89 % of what was measured; without an estimate, and in no sum: 3".
+/// "0.98 ms, 89 % of what was measured; without an estimate, and excluded: 3".
 std::string estimated_text(const engine::EngineCosts& costs) {
   std::string text = format_time(costs.estimated_ms * 1e3);
   if (costs.estimated_measured_ms > 0)
     text += fmt::format(", {:.0f} % of what was measured",
                         100 * costs.estimated_ms / costs.estimated_measured_ms);
   if (costs.unestimated_layers)
-    text += fmt::format("; without an estimate, and in no sum: {}",
+    text += fmt::format("; without an estimate, and excluded: {}",
                         group_digits(costs.unestimated_layers));
   return text;
 }
@@ -144,10 +144,9 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
   if (!engine.version.empty()) line("TensorRT", engine.version);
   line(summary.untyped_layers ? "layers" : "kernels", group_text(summary.kernels, summary));
   if (summary.layers_of_unknown_weights)
-    line("weights",
-         fmt::format("of {} generated kernels are in no sum: the engine does not say how "
-                     "large they are",
-                     group_digits(summary.layers_of_unknown_weights)));
+    line("weights", fmt::format("of {} generated kernels are excluded: the engine does not say how "
+                                "large they are",
+                                group_digits(summary.layers_of_unknown_weights)));
   if (summary.reformats.layers) line("reformats", group_text(summary.reformats, summary));
   if (summary.quantizers.layers)
     line("quantizers",

@@ -82,7 +82,7 @@ std::string coverage_line(const Coverage& coverage) {
   std::string ops;
   for (const std::string& op : coverage.unmodelled_ops) ops += (ops.empty() ? "" : ", ") + op;
   return fmt::format(
-      "{} of {} calls ({} operator{}) have no rule and are in no sum: {}. The rest: {}.",
+      "{} of {} calls ({} operator{}) have no rule and are excluded from totals: {}. The rest: {}.",
       group_digits(coverage.unmodelled), group_digits(coverage.calls),
       coverage.unmodelled_ops.size(), coverage.unmodelled_ops.size() == 1 ? "" : "s", ops, kinds);
 }

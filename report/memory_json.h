@@ -23,7 +23,7 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
 void write_doubt(JsonWriter& json, const StepMemory& memory);
 
 /// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi
-/// shows of `device`, and what is in no sum.
+/// shows of `device`, and what is excluded from totals.
 void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
                   const DeviceSpec& device);
 

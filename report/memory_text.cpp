@@ -154,7 +154,7 @@ std::string held_text(const MemoryBreakdown& held) {
 std::string incomplete_text(const StepMemory& memory) {
   const bool is_one = memory.incomplete_calls == 1;
   return fmt::format(
-      "of {} call{} in no sum: only the library that chooses the kernel knows {} size",
+      "of {} call{} not included: only the library that chooses the kernel knows {} size",
       group_digits(memory.incomplete_calls), is_one ? " is" : "s are", is_one ? "its" : "their");
 }
 

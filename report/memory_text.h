@@ -51,7 +51,7 @@ std::string held_text(const MemoryBreakdown& held);
 /// What nvidia-smi shows: what is reserved, and `context_bytes`, empty where nobody measured it.
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes);
 
-/// What is said of calls whose workspaces are in no sum.
+/// The line about calls whose workspaces are excluded from totals.
 std::string incomplete_text(const StepMemory& memory);
 
 /// What is said of a moment before any call.

@@ -95,7 +95,7 @@ std::string basis_text(const StepTime& time) {
 std::string unknown_text(const StepTime& time) {
   std::string ops;
   for (const std::string& op : time.unknown_ops) ops += (ops.empty() ? "" : ", ") + op;
-  return fmt::format("{} call{} in no sum, their time is not known: {}",
+  return fmt::format("{} call{} excluded from totals, their time is unknown: {}",
                      group_digits(time.unknown_calls), time.unknown_calls == 1 ? " is" : "s are",
                      ops);
 }

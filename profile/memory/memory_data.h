@@ -85,7 +85,7 @@ struct StepMemory {
   std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
   std::int64_t last_step_retries = 0;  ///< Those of the last step.
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
-  /// of which no rule tells: in no sum.
+  /// without a rule: excluded from totals.
   std::int64_t incomplete_calls = 0;
   bool uses_cublas = false;  ///< Whether a call has cuBLAS make a workspace.
   PeakDoubt doubt;           ///< Whether the peaks are lower bounds.

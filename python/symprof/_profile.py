@@ -48,12 +48,12 @@ class Profile:
 
     def plan_checkpoint(self, *budgets: str, regions: Sequence[str] = ()) -> CheckpointPlan:
         """Which activations to compute again, so that the step fits into each of the budgets ("3GiB"); without one, a curve
-        (docs/plans.md). Of a model file or an ExportedProgram, as the other plans. Each module runs again by itself, as
+        (docs/guide/plan_checkpoint.md). Of a model file or an ExportedProgram, as the other plans. Each module runs again by itself, as
         `code` carries it out; `symprof plan checkpoint` also finds plans that run several again as one."""
         return CheckpointPlan(self._again.plan("checkpoint", list(budgets), list(regions)))
 
     def plan_throughput(self, *devices: str, budget: str = "", regions: Sequence[str] = ()) -> ThroughputPlan:
-        """Which batch does the most samples a second on each device, with which checkpoint plan (docs/plans.md)."""
+        """Which batch does the most samples a second on each device, with which checkpoint plan (docs/guide/plan_checkpoint.md)."""
         return ThroughputPlan(self._again.plan("throughput", list(devices), budget, list(regions)))
 
     def plan_parallel(self, mesh: int | str, *, global_batch: int | None = None, layout: str = "",
