@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/compare_sides.h"
 #include "cli/model_output.h"
+#include "cli/model_pair.h"
 #include "cli/output.h"
 #include "trace/numpy/array_archive.h"
 #include "workbench/compare/bisect.h"
@@ -16,7 +16,7 @@ namespace symprof::cli {
 namespace {
 
 struct Options {
-  CompareModels models;
+  ModelPair models;
   std::optional<double> tolerance;
   OutputOptions output;
 };
@@ -42,27 +42,16 @@ void write_part(const workbench::BisectPart& part, const std::string& source, ch
   fmt::print("{}  {} nodes, inputs in {}\n", file.file, part.nodes, inputs);
 }
 
-workbench::BisectSide question(const OpenedSide& opened) {
-  return {opened.side, *opened.model, opened.runner, opened.runner_of};
-}
-
 int run(const Options& options) {
   if (options.output.file.empty())
     throw Error("-o", "the parts are models.", "Name what their files begin with: -o PART.");
   check_output(options.output);
-  for (const std::string& path : {options.models.a, options.models.b})
-    check_is_onnx(path, "bisect");
-  const workbench::ValueRunner torch = value_runner();
-  auto [a, b] = open_sides(options.models, torch);
-  give_inputs(a.side, b.side, options.models, torch);
-  const workbench::Comparison comparison =
-      compare(a.side, a.runner, b.side, b.runner, {.tolerance = options.tolerance});
-  if (comparison.outputs_agree()) {
-    fmt::print("outputs agree within {:g}: there is nothing to look for\n", comparison.tolerance);
+  const BisectAnswer answer = bisect_models(options.models, options.tolerance);
+  if (!answer.found) {
+    fmt::print("outputs agree within {:g}: there is nothing to look for\n", answer.tolerance);
     return answer_is_no;
   }
-  const workbench::Bisected found =
-      workbench::bisect({.a = question(a), .b = question(b), .comparison = comparison});
+  const workbench::Bisected& found = *answer.found;
   if (found.is_whole) fmt::print("no part alone differs: these are the whole models\n");
   fmt::print("{} of A and {} of B differ by {:.3g}, {:.3g} relative", found.result_a,
              found.result_b, found.difference.absolute, found.difference.relative);
@@ -83,7 +72,7 @@ Run add_bisect(CLI::App& app) {
       "  symprof bisect llama.onnx llama.small.onnx -o part\n"
       "  symprof compare part.a.onnx part.b.onnx --inputs part.a.npz --inputs part.b.npz\n"
       "  symprof bisect llama.onnx llama.onnx --backend torch:onnxruntime -o part");
-  add_compare_models(app, options->models);
+  add_model_pair(app, options->models);
   app.add_option("--tolerance", options->tolerance,
                  "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
                  "float16 or bfloat16)")

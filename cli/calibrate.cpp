@@ -11,15 +11,15 @@
 
 #include "base/cuda_kernels.h"
 #include "base/error.h"
-#include "cli/apart.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/progress.h"
-#include "cli/real_device.h"
 #include "measure/gpu.h"
-#include "report/calibration.h"
+#include "report/measure/calibration.h"
 #include "session/calibrate.h"
 #include "session/devices.h"
+#include "session/measure/apart.h"
+#include "session/measure/real_device.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {

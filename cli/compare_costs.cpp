@@ -4,18 +4,15 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/option_spelling.h"
 #include "cli/progress.h"
+#include "report/compare/costs_text.h"
 #include "session/read_text.h"
 #include "session/session.h"
-#include "workbench/costs/text.h"
 
 namespace symprof::cli {
 namespace {
-
-enum class Format : std::uint8_t { table, json, html };
-constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"json", Format::json}, {"html", Format::html}};
 
 void refuse(bool is_given, const char* option) {
   if (is_given)
@@ -47,27 +44,26 @@ int compare_costs(const ProfileText& text, const std::string& other) {
   refuse(!text.symbolic.empty(), "--symbolic");
   refuse(!text.measured.empty(), "--measured");
   refuse(text.shows_peak, "--peak");
-  const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
+  const Format format = read_format(Verb::compare_costs, text.format);
   ProfileOptions options = parse_profile_options(text);
   ProgressBar progress(options.output);
   options.settings.step.progress = progress.callback();
   const Profile a = profile_of(options.model, options);
   const Profile b = profile_of(other, options);
   progress.clear();
-  const workbench::CostComparison costs =
-      workbench::compare_costs(a, b, options.rows, columns_of(text, options));
+  const report::CostComparison costs =
+      report::compare_costs(a, b, options.rows, columns_of(text, options));
   for (const Profile* one : {&a, &b})
     for (const std::string& warning : one->warnings)
       warn(options.output, one->recording.path + ": " + spelled(warning, spell_as_option));
   fmt::memory_buffer out;
   if (format == Format::json)
-    workbench::write_costs_json(out, costs);
+    report::write_costs_json(out, costs);
   else if (format == Format::html)
-    workbench::write_costs_html(out, costs);
+    report::write_costs_html(out, costs);
   else
-    workbench::write_costs(out, costs, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+    report::write_costs(out, costs, layout_of(options.output));
+  write_result(options.output, out, format);
   return done;
 }
 

@@ -3,24 +3,22 @@
 
 #include "base/device_spec.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/output.h"
-#include "report/devices.h"
+#include "report/profile/devices.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json };
-constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
-
 struct Options {
   OutputOptions output;
-  std::string format = "table";
+  std::string format;
 };
 
 int run(const Options& options) {
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::devices, options.format);
   check_output(options.output);
   const std::vector<DeviceSpec> devices = shipped_devices();
   fmt::memory_buffer out;
@@ -28,8 +26,7 @@ int run(const Options& options) {
     report::write_devices_json(out, devices);
   else
     report::write_devices(out, devices, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+  write_result(options.output, out, format);
   return done;
 }
 
@@ -41,9 +38,7 @@ Run add_devices(CLI::App& app) {
   app.footer(
       "Example:\n  symprof devices\n\n"
       "A file of your own in the same form serves too: symprof profile MODEL --device my_gpu.json");
-  app.add_option("--format", options->format, "table or json")
-      ->type_name("FORMAT")
-      ->group("Output");
+  add_format_option(app, options->format, Verb::devices, "Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

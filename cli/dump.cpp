@@ -8,23 +8,19 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/dump_export.h"
+#include "cli/formats.h"
 #include "cli/output.h"
-#include "cli/value_runner.h"
+#include "report/measure/dump.h"
+#include "session/onnx/dump.h"
 #include "session/read_text.h"
-#include "session/setting_table.h"
-#include "workbench/dump/run.h"
-#include "workbench/dump/text.h"
 
 namespace symprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-enum class Format { table, json };
-constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
-
 struct DumpSettings {
-  std::string model, limit = "128MiB", format = "table";
+  std::string model, limit = "128MiB", format;
   std::vector<std::string> modules, nodes, sizes, shapes;
   std::int64_t runs = 1;
   std::uint64_t seed = 0;
@@ -33,24 +29,21 @@ struct DumpSettings {
 };
 
 struct RestoreSettings {
-  std::string dump, entry = "*", as, model, format = "table";
+  std::string dump, entry = "*", as, model, format;
   std::vector<std::string> sizes, shapes;
   std::optional<double> tolerance;
   OutputOptions output;
 };
 
 /// Prints a listing, which goes to the terminal whatever -o says.
-void print(const fmt::memory_buffer& out, Format format) {
-  write_output({}, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
-}
+void print(const fmt::memory_buffer& out, Format format) { write_result({}, out, format); }
 
 void print(const trace::dump::Dump& dump, const std::string& path, Format format) {
   fmt::memory_buffer out;
   if (format == Format::json)
-    workbench::write_dump_json(out, dump, path, workbench::leaves_of(dump, "*"));
+    report::write_dump_json(out, dump, path, report::leaves_of(dump, "*"));
   else
-    workbench::write_dump(out, dump, path);
+    report::write_dump(out, dump, path);
   print(out, format);
 }
 
@@ -58,9 +51,7 @@ workbench::DumpOptions how_of(const DumpSettings& given) {
   workbench::DumpOptions how;
   how.calls = {given.modules, given.nodes};
   how.runs = given.runs;
-  Settings settings;
-  for (const std::string& size : given.sizes) settings::set(settings, "sizes", size);
-  how.inputs = {{settings.sizes.begin(), settings.sizes.end()}, given.seed};
+  how.inputs.seed = given.seed;
   how.limit_bytes = settings::parse_bytes(SettingRef{"limit"}, given.limit);
   how.keeps_weights = given.weights;
   return how;
@@ -76,7 +67,7 @@ void write_files(const trace::dump::Dump& dump, const OutputOptions& output) {
 }
 
 int run_dump(const DumpSettings& given) {
-  const Format format = settings::choose(SettingRef{"format"}, given.format, formats);
+  const Format format = read_format(Verb::dump, given.format);
   check_output(given.output);
   if (given.output.file.empty())
     throw Error("-o", "a dump is no text for a terminal.", "Name the file to write: -o DUMP.onnx.");
@@ -86,9 +77,7 @@ int run_dump(const DumpSettings& given) {
                 "whole model.");
   if (given.runs < 1) throw Error("--runs", "a dump needs one run at least.", "Give 1 or more.");
   const workbench::DumpOptions how = how_of(given);
-  const workbench::ValueRunner runner = value_runner();
-  const workbench::Runnable start = open_runnable(given.model, given.sizes, given.shapes, runner);
-  const trace::dump::Dump dump = workbench::dump_runs(start, runner, how, given.model);
+  const trace::dump::Dump dump = dump_calls({given.model, given.sizes, given.shapes}, how);
   write_files(dump, given.output);
   for (const trace::dump::LeftOut& left : dump.left_out)
     warn(given.output,
@@ -99,17 +88,14 @@ int run_dump(const DumpSettings& given) {
 }
 
 int run_replay(const RestoreSettings& given, const trace::dump::Dump& dump, Format format) {
-  const workbench::ValueRunner runner = value_runner();
   const std::vector<workbench::ReplayedCall> calls =
-      workbench::replay(dump, open_runnable(given.model, given.sizes, given.shapes, runner), runner,
-                        {given.tolerance, given.entry});
+      replay_dump(dump, {given.model, given.sizes, given.shapes}, {given.tolerance, given.entry});
   fmt::memory_buffer out;
   if (format == Format::json)
-    workbench::write_replay_json(out, calls, given.dump, given.model);
+    report::write_replay_json(out, calls, given.dump, given.model);
   else
-    workbench::write_replay(out, calls, given.dump, given.model);
-  write_output(given.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+    report::write_replay(out, calls, given.dump, given.model);
+  write_result(given.output, out, format);
   std::size_t compared = 0;
   for (const workbench::ReplayedCall& call : calls) {
     if (!call.is_within()) return answer_is_no;
@@ -122,23 +108,22 @@ int run_replay(const RestoreSettings& given, const trace::dump::Dump& dump, Form
 }
 
 int run_restore(const RestoreSettings& given) {
-  const Format format = settings::choose(SettingRef{"format"}, given.format, formats);
+  const Format format = read_format(Verb::restore, given.format);
   check_output(given.output);
   if (!given.as.empty() && !given.model.empty())
     throw Error("--replay", "a replay exports nothing.", "Leave out --as or --replay.");
   const trace::dump::Dump dump = trace::dump::read_dump(given.dump);
   if (!given.model.empty()) return run_replay(given, dump, format);
   if (!given.as.empty()) {
-    export_leaves(workbench::leaves_of(dump, given.entry), given.as, given.output);
+    export_leaves(report::leaves_of(dump, given.entry), given.as, given.output);
     return done;
   }
   fmt::memory_buffer out;
   if (format == Format::json)
-    workbench::write_dump_json(out, dump, given.dump, workbench::leaves_of(dump, "*"));
+    report::write_dump_json(out, dump, given.dump, report::leaves_of(dump, "*"));
   else
-    workbench::write_dump(out, dump, given.dump);
-  write_output(given.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+    report::write_dump(out, dump, given.dump);
+  write_result(given.output, out, format);
   return done;
 }
 
@@ -182,7 +167,7 @@ Run add_dump(CLI::App& app) {
   add(app, "Runs", "--input", given->shapes,
       "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
       ->allow_extra_args(false);
-  add(app, "Output", "--format", given->format, "Of the listing: table or json", "FORMAT");
+  add_format_option(app, given->format, Verb::dump, "Output", ": the listing");
   add_output_options(app, given->output);
   return [given] { return run_dump(*given); };
 }
@@ -215,7 +200,7 @@ Run add_restore(CLI::App& app) {
       "bfloat16 "
       "and less)",
       "X");
-  add(app, "Output", "--format", given->format, "table or json", "FORMAT");
+  add_format_option(app, given->format, Verb::restore, "Output");
   add_output_options(app, given->output);
   return [given] { return run_restore(*given); };
 }

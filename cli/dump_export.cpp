@@ -18,8 +18,8 @@ enum class Form : std::uint8_t { npy, npz, raw, safetensors };
 constexpr settings::Named<Form> forms[] = {
     {"npy", Form::npy}, {"npz", Form::npz}, {"raw", Form::raw}, {"safetensors", Form::safetensors}};
 
-std::string bytes_of(const workbench::NamedLeaf& leaf, Form form) try {
-  return form == Form::npy ? workbench::npy_bytes(*leaf.value) : workbench::raw_bytes(*leaf.value);
+std::string bytes_of(const report::NamedLeaf& leaf, Form form) try {
+  return form == Form::npy ? report::npy_bytes(*leaf.value) : report::raw_bytes(*leaf.value);
 } catch (const Error& error) {
   throw error.at(leaf.name);
 }
@@ -57,19 +57,18 @@ class NewFolder {
 
 }  // namespace
 
-void export_leaves(const std::vector<workbench::NamedLeaf>& leaves, const std::string& as,
+void export_leaves(const std::vector<report::NamedLeaf>& leaves, const std::string& as,
                    const OutputOptions& output) {
   const Form form = settings::choose(SettingRef{"as"}, as, forms);
   if (output.file.empty())
     throw Error("-o", "tensors are no text for a terminal.", "Name where they go with -o.");
   if (leaves.empty())
     throw Error("--entry", "no tensor is left to export.", "symprof restore lists the entries.");
-  if (form == Form::npz)
-    return write_output(output, workbench::npz_bytes(leaves), Readers::programs);
+  if (form == Form::npz) return write_output(output, report::npz_bytes(leaves), Readers::programs);
   if (form == Form::safetensors)
-    return write_output(output, workbench::safetensors_bytes(leaves), Readers::programs);
+    return write_output(output, report::safetensors_bytes(leaves), Readers::programs);
   NewFolder folder(output.file);
-  for (const workbench::NamedLeaf& leaf : leaves)
+  for (const report::NamedLeaf& leaf : leaves)
     write_output({.file = folder.file(leaf.name + (form == Form::npy ? ".npy" : ".bin"))},
                  bytes_of(leaf, form), Readers::programs);
   folder.keep();

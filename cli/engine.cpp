@@ -5,37 +5,20 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/engine_flops.h"
+#include "cli/formats.h"
 #include "cli/graphviz.h"
 #include "cli/output.h"
-#include "engine/causes.h"
-#include "engine/costs.h"
-#include "engine/ideal.h"
-#include "engine/map.h"
-#include "engine/model.h"
-#include "engine/read.h"
-#include "engine/summary.h"
-#include "report/engine.h"
-#include "session/devices.h"
-#include "session/paths.h"
+#include "report/engine/engine.h"
+#include "session/engine/engine.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv, dot, svg, html };
 constexpr settings::Named<report::EngineRows> row_names[] = {
     {"layer", report::EngineRows::layer},
     {"node", report::EngineRows::node},
     {"module", report::EngineRows::module}};
-constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json},
-                                               {"csv", Format::csv},     {"dot", Format::dot},
-                                               {"svg", Format::svg},     {"html", Format::html}};
-
-/// The files of one engine.
-struct EngineFiles {
-  std::string layers, profile, log;
-};
 
 struct Options {
   OutputOptions output;
@@ -43,7 +26,7 @@ struct Options {
   std::vector<std::string> other;  ///< What stands behind "--".
   std::string onnx, device;
   std::vector<std::string> sizes;
-  std::string format = "table", by = "layer", depth;
+  std::string format, by = "layer", depth;
 };
 
 /// Throws Error for rows that need a model where none is given, and for a depth of no modules.
@@ -90,62 +73,18 @@ EngineFiles parse_other(const Options& options, Format format) {
   return files;
 }
 
-/// An engine as its files have it, with what a build log beside it says.
-struct ReadEngine {
-  explicit ReadEngine(const EngineFiles& files) : engine(engine::read_engine(files.layers)) {
-    if (!files.log.empty()) add_log(files.log);
-    if (!files.profile.empty()) engine.times = engine::read_times(files.profile);
-    summary = summarize(engine, nullptr);
-  }
-
-  engine::Engine engine;
-  engine::EngineSummary summary;
-
- private:
-  void add_log(const std::string& path) {
-    const engine::Engine built = engine::read_engine(path);
-    engine.fusions = built.fusions;
-    if (engine.version.empty()) engine.version = built.version;
-    if (engine.regions.empty())
-      engine.regions = built.regions.empty() ? built.layers : built.regions;
-    if (!engine.times) engine.times = built.times;
-  }
-};
-
-/// The model, the map and the costs that a report points to.
-struct Findings {
-  std::optional<engine::Model> model;
-  std::optional<engine::NodeMap> map;
-  std::optional<engine::EngineCosts> costs;
-};
-
-report::EngineReport report_of(const ReadEngine& read, const Options& options, Findings& found) {
-  report::EngineReport report{read.engine, read.summary};
-  if (!options.onnx.empty()) {
-    report.model = &found.model.emplace(engine::read_model(options.onnx));
-    report.map = &found.map.emplace(engine::map_nodes(read.engine, *found.model));
-  }
-  std::optional<DeviceSpec> device;
-  if (!options.device.empty()) {
-    device = find_device(options.device);
-    std::optional<engine::NodeFlops> flops;
-    if (found.map) flops = flops_of_nodes(options.onnx, options.sizes);
-    report.costs = &found.costs.emplace(engine::cost_layers(
-        read.engine, read.summary, *device, report.model, report.map, flops ? &*flops : nullptr));
-    profile::TimeModel times =
-        profile::time_model_of(*device, devices_folder() + "/time/data_sheet.json");
-    engine::estimate_layers(read.engine, read.summary, times, *found.costs);
-  }
-  report.causes = engine::find_causes(read.engine, read.summary, report.model, report.map);
-  engine::add_ideal_times(read.engine, read.summary, device ? &*device : nullptr, report.costs,
-                          report.causes);
-  return report;
+report::EngineReport report_of(const EngineAnswer& answer) {
+  return {answer.engine,
+          answer.summary,
+          answer.model ? &*answer.model : nullptr,
+          answer.map ? &*answer.map : nullptr,
+          answer.causes,
+          answer.costs ? &*answer.costs : nullptr};
 }
 
-void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
+void write_one(fmt::memory_buffer& out, Format format, const EngineAnswer& answer,
                const report::EngineRowOptions& rows, const Options& options) {
-  Findings found;
-  const report::EngineReport report = report_of(read, options, found);
+  const report::EngineReport report = report_of(answer);
   if (format == Format::json) return report::write_engine_json(out, report);
   if (format == Format::table)
     return report::write_engine_table(out, report, rows, layout_of(options.output));
@@ -156,33 +95,31 @@ void write_one(fmt::memory_buffer& out, Format format, const ReadEngine& read,
     report::write_engine_dot(out, report);
   if (format == Format::svg) out = svg_of({out.data(), out.size()});
   // None of these has a place for them.
-  for (const std::string& warning : read.summary.warnings) warn(options.output, warning);
+  for (const std::string& warning : answer.summary.warnings) warn(options.output, warning);
 }
 
-void write_both(fmt::memory_buffer& out, Format format, const ReadEngine& first,
-                const ReadEngine& second, const Options& options) {
-  report::EngineReport before{first.engine, first.summary}, after{second.engine, second.summary};
+void write_both(fmt::memory_buffer& out, Format format, const EnginePair& pair,
+                const Options& options) {
+  const report::EngineReport before = report_of(pair.before), after = report_of(pair.after);
   if (format == Format::json) return report::write_engine_comparison_json(out, before, after);
-  for (report::EngineReport* side : {&before, &after})
-    side->causes = engine::find_causes(side->engine, side->summary, nullptr, nullptr);
   if (format == Format::html) return report::write_engine_comparison_html(out, before, after);
   report::write_engine_comparison(out, before, after, layout_of(options.output));
 }
 
 int run(const Options& options) {
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::engine, options.format);
   const report::EngineRowOptions rows = parse_rows(options, format);
   std::optional<EngineFiles> other;
   if (!options.other.empty()) other = parse_other(options, format);
   check_output(options.output);
-  const ReadEngine first(options.files);
   fmt::memory_buffer out;
   if (other)
-    write_both(out, format, first, ReadEngine(*other), options);
+    write_both(out, format, compare_engines(options.files, *other), options);
   else
-    write_one(out, format, first, rows, options);
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+    write_one(out, format,
+              analyze_engine({options.files, options.onnx, options.device, options.sizes}), rows,
+              options);
+  write_result(options.output, out, format);
   return done;
 }
 
@@ -214,8 +151,7 @@ void add_engine_options(CLI::App& app, Options& options) {
   add("--by", options.by, "ROW",
       "A row for each layer (the default), or, of the model, for each node or module", reported);
   add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)", reported);
-  add("--format", options.format, "FORMAT",
-      "table, json, csv, dot (for graphviz), svg (needs graphviz), or html", "Output");
+  add_format_option(app, options.format, Verb::engine, "Output");
   add_output_options(app, options.output);
 }
 

@@ -7,11 +7,12 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
-#include "report/fit.h"
+#include "report/plan/fit.h"
 #include "session/read_job.h"
 #include "session/read_text.h"
 #include "session/session.h"
@@ -19,12 +20,9 @@
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json };
-constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
-
 struct FitText {
   SettingTexts model;
-  std::string largest, price, samples, deadline, format = "table";
+  std::string largest, price, samples, deadline, format;
   bool with_plans = false;
   OutputOptions output;
 };
@@ -36,7 +34,7 @@ int run(const FitText& text) {
                              .with_plans = text.with_plans,
                              .job = settings::read_job({text.price, text.samples, text.deadline})};
   Settings settings = read_settings(texts);
-  const Format format = settings::choose(SettingRef{"format"}, text.format, formats);
+  const Format format = read_format(Verb::fit, text.format);
   check_output(text.output);
   ProgressBar progress(text.output);
   settings.step.progress = progress.callback();
@@ -48,8 +46,7 @@ int run(const FitText& text) {
     report::write_fit(out, answer.reports, answer.job, answer.settings.step,
                       layout_of(text.output));
   progress.clear();
-  write_output(text.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+  write_result(text.output, out, format);
   const bool fits_all = std::ranges::all_of(
       answer.reports, [](const plan::FitReport& report) { return report.fit.fits(); });
   return fits_all ? done : answer_is_no;
@@ -68,7 +65,7 @@ Run add_fit(CLI::App& app) {
       "  symprof fit gpt2.pt2 --device a100-40g,h200,l40s\n"
       "  symprof fit gpt2.pt2 --device all --price prices.json --samples 1e7 --deadline 3d\n"
       "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True");
-  add_setting_options(app, text->model);
+  add_setting_options(app, text->model, Verb::fit);
   app.get_option("--device")
       ->description(
           "Names from `symprof devices` or device files (.json), with commas between; or all");
@@ -92,7 +89,7 @@ Run add_fit(CLI::App& app) {
   add("--samples", text->samples, "N", "How many samples there are to do: 1e6");
   add("--deadline", text->deadline, "TIME",
       "Until when --samples are to be done: 3d, 12h or 90min");
-  add("--format", text->format, "FORMAT", "table or json");
+  add_format_option(app, text->format, Verb::fit, group);
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

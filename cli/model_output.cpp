@@ -13,10 +13,4 @@ void write_model(const OutputOptions& options, const workbench::Model& model,
   write_output(options, bytes, Readers::programs);
 }
 
-void check_is_onnx(const std::string& path, const std::string& command) {
-  if (workbench::is_archive(path))
-    throw Error(path, "not an ONNX model; symprof " + command + " works on these alone.",
-                "Export the model with torch.onnx.export.");
-}
-
 }  // namespace symprof::cli

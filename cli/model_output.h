@@ -13,7 +13,4 @@ namespace symprof::cli {
 void write_model(const OutputOptions& options, const workbench::Model& model,
                  const std::string& source);
 
-/// Throws Error for a file that is no ONNX: a command of models has nothing to do with it.
-void check_is_onnx(const std::string& path, const std::string& command);
-
 }  // namespace symprof::cli

@@ -2,21 +2,19 @@
 #include <memory>
 
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/output.h"
 #include "profile/operators/operators.h"
-#include "report/ops.h"
+#include "report/profile/ops.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json };
-constexpr settings::Named<Format> formats[] = {{"table", Format::table}, {"json", Format::json}};
-
 struct Options {
   OutputOptions output;
-  std::string format = "table";
+  std::string format;
   bool onnx = false;
 };
 
@@ -36,15 +34,14 @@ void write_aten(fmt::memory_buffer& out, Format format, const report::Layout& la
 }
 
 int run(const Options& options) {
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::ops, options.format);
   check_output(options.output);
   fmt::memory_buffer out;
   if (options.onnx)
     write_onnx(out, format);
   else
     write_aten(out, format, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::json ? Readers::programs : Readers::people);
+  write_result(options.output, out, format);
   return done;
 }
 
@@ -55,9 +52,7 @@ Run add_ops(CLI::App& app) {
   app.description("The operators whose cost is known: exact, modelled or free.");
   app.footer(
       "Examples:\n  symprof ops\n  symprof ops --onnx\n  symprof ops --format json -o ops.json");
-  app.add_option("--format", options->format, "table or json")
-      ->type_name("FORMAT")
-      ->group("Output");
+  add_format_option(app, options->format, Verb::ops, "Output");
   app.add_flag("--onnx", options->onnx, "The ONNX operators that a model file may have")
       ->group("Output");
   add_output_options(app, options->output);

@@ -5,22 +5,18 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/model_output.h"
-#include "cli/optimize_report.h"
-#include "cli/value_runner.h"
+#include "report/onnx/optimize.h"
+#include "session/onnx/optimize.h"
 #include "session/read_text.h"
 #include "session/setting_table.h"
-#include "workbench/optimize/optimize.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, stat, json };
-constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"stat", Format::stat}, {"json", Format::json}};
-
 struct Options {
-  std::string model, fused = "standard", only, also, skip, format = "table";
+  std::string model, fused = "standard", only, also, skip, format;
   std::vector<std::string> sizes;
   bool list = false, verify = false, savings = false;
   std::optional<double> tolerance;
@@ -34,84 +30,39 @@ int print_list() {
   return done;
 }
 
-Settings settings_of(const Options& options) {
-  Settings settings;
-  for (const std::string& size : options.sizes) settings::set(settings, "sizes", size);
-  return settings;
+OptimizeQuestion question_of(const Options& options) {
+  OptimizeQuestion question{.model = options.model,
+                            .verifies = options.verify,
+                            .has_savings = options.savings,
+                            .tolerance = options.tolerance,
+                            .seed = options.seed};
+  for (const std::string& size : options.sizes) settings::set(question.settings, "sizes", size);
+  workbench::OptimizeOptions& rules = question.rules;
+  rules.fused = options.fused;
+  if (!options.only.empty()) rules.only = settings::split_list(options.only);
+  if (!options.also.empty()) rules.also = settings::split_list(options.also);
+  if (!options.skip.empty()) rules.skip = settings::split_list(options.skip);
+  rules.checks_each_rule = options.verify;
+  return question;
 }
 
-workbench::OptimizeOptions how_of(const Options& options) {
-  workbench::OptimizeOptions how;
-  how.fused = options.fused;
-  if (!options.only.empty()) how.only = settings::split_list(options.only);
-  if (!options.also.empty()) how.also = settings::split_list(options.also);
-  if (!options.skip.empty()) how.skip = settings::split_list(options.skip);
-  how.checks_each_rule = options.verify;
-  return how;
-}
-
-bool differ(const std::vector<workbench::OutputDifference>& differences) {
-  for (const workbench::OutputDifference& one : differences)
-    if (!one.is_within) return true;
-  return false;
-}
-
-/// The first rule after which values differ too much: everything once more, with a look after each.
-std::string breaking_rule(const Options& options, const workbench::Verifier& verifier) {
-  std::string broken_by;
-  workbench::OptimizeOptions how = how_of(options);
-  how.after_rule = [&](const std::string& rule, const onnx::ModelProto& model) {
-    if (broken_by.empty() && differ(verifier.compare(model)))
-      broken_by = rule.empty() ? "inlining of functions" : rule;
-  };
-  const workbench::Model again = workbench::read_model(options.model, workbench::Weights::keep);
-  workbench::optimize(*again, how, options.model);
-  return broken_by.empty() ? "?" : broken_by;
-}
-
-void print(const OptimizeResult& result, Format format) {
+void print(const OptimizeAnswer& answer, const std::string& file, Format format) {
   fmt::memory_buffer out;
   if (format == Format::json)
-    write_optimize_json(out, result);
+    report::write_optimize_json(out, answer, file);
   else if (format == Format::stat)
-    write_optimize_stat(out, result);
+    report::write_optimize_stat(out, answer);
   else
-    write_optimize_table(out, result);
-  write_output({}, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+    report::write_optimize_table(out, answer, file);
+  write_result({}, out, format);
 }
 
-int optimize_model(const Options& options, Format format) {
-  const workbench::ValueRunner runner = options.verify ? value_runner() : workbench::ValueRunner();
-  const workbench::Model model = workbench::read_model(options.model, workbench::Weights::keep);
-  workbench::OptimizeOptions how = how_of(options);
-  OptimizeResult result{.model = options.model, .file = options.output.file};
-  std::optional<workbench::Verifier> verifier;
-  std::optional<Savings> savings;
-  if (options.verify) {
-    const auto sizes = settings_of(options).sizes;
-    verifier.emplace(*model, options.model, runner,
-                     workbench::VerifyOptions{.sizes = {sizes.begin(), sizes.end()},
-                                              .tolerance = options.tolerance,
-                                              .seed = options.seed});
-    result.verifier = &*verifier;
-  }
-  if (options.savings) {
-    result.savings = &savings.emplace(options.model, settings_of(options));
-    how.after_rule = [&](const std::string& rule, const onnx::ModelProto& now) {
-      savings->look(rule, now);
-    };
-  }
-  result.report = workbench::optimize(*model, how, options.model);
-  for (const std::string& warning : result.report.warnings) warn(options.output, warning);
-  if (verifier) result.differences = verifier->compare(*model);
-  const bool is_good = !differ(result.differences);
-  if (is_good)
-    write_model(options.output, model, options.model);
-  else
-    result.broken_by = breaking_rule(options, *verifier);
-  if (!options.output.quiet || !is_good) print(result, format);
-  return is_good ? done : answer_is_no;
+int optimize(const Options& options, Format format) {
+  const OptimizeAnswer answer = optimize_model(question_of(options));
+  for (const std::string& warning : answer.report.warnings) warn(options.output, warning);
+  if (answer.is_good()) write_model(options.output, answer.optimized, options.model);
+  if (!options.output.quiet || !answer.is_good()) print(answer, options.output.file, format);
+  return answer.is_good() ? done : answer_is_no;
 }
 
 int run(const Options& options) {
@@ -119,12 +70,11 @@ int run(const Options& options) {
   if (options.model.empty())
     throw Error("symprof optimize", "no model was given.",
                 "Name an ONNX model, or ask for --list.");
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::optimize, options.format);
   check_output(options.output);
   if (options.output.file.empty())
     throw Error("-o", "a model is no text for a terminal.", "Name the file to write: -o OUT.onnx.");
-  check_is_onnx(options.model, "optimize");
-  return optimize_model(options, format);
+  return optimize(options, format);
 }
 
 void add_check_options(CLI::App& app, Options& options) {
@@ -177,11 +127,7 @@ Run add_optimize(CLI::App& app) {
          "What each rule saved of a step, by symprof profile: FLOPs, bytes moved, bytes saved "
          "for backward")
       ->group("Output");
-  app.add_option("--format", options->format,
-                 "table, stat (a line STAT for each rule, as experimental-experiment prints them) "
-                 "or json; on standard output")
-      ->type_name("FORMAT")
-      ->group("Output");
+  add_format_option(app, options->format, Verb::optimize, "Output", "; on standard output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

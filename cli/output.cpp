@@ -12,7 +12,7 @@
 #include "base/whole_file.h"
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
-#include "report/plain_letters.h"
+#include "report/write/plain_letters.h"
 
 namespace symprof::cli {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/layout.h"
+#include "report/write/layout.h"
 
 namespace symprof::cli {
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/help.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
@@ -14,23 +15,16 @@
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/checkpoint.h"
-#include "report/throughput.h"
+#include "report/plan/throughput.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class PlanFormat { table, json, html, python, cpp };
-constexpr settings::Named<PlanFormat> plan_formats[] = {{"table", PlanFormat::table},
-                                                        {"json", PlanFormat::json},
-                                                        {"html", PlanFormat::html},
-                                                        {"python", PlanFormat::python},
-                                                        {"cpp", PlanFormat::cpp}};
-
 struct CheckpointText {
   SettingTexts model;
-  std::string budget, format = "table";
+  std::string budget, format;
   std::vector<std::string> regions;
   bool offload = false, whole = false;
   OutputOptions output;
@@ -53,27 +47,26 @@ CheckpointQuestion question_of(const CheckpointText& text) {
 
 int run_checkpoint(const CheckpointText& text) {
   Settings settings = read_settings(text.model);
-  const PlanFormat format = settings::choose(SettingRef{"format"}, text.format, plan_formats);
+  const Format format = read_format(Verb::plan_checkpoint, text.format);
   CheckpointQuestion question = question_of(text);
-  if (format == PlanFormat::cpp) question.keeps_calls = false;
-  question.joins_modules = format != PlanFormat::cpp && format != PlanFormat::python;
+  if (format == Format::cpp) question.keeps_calls = false;
+  question.joins_modules = format != Format::cpp && format != Format::python;
   check_output(text.output);
   ProgressBar progress(text.output);
   const CheckpointAnswer answer = Session(text.model.model).plan_checkpoint(settings, question);
   fmt::memory_buffer out;
-  if (format == PlanFormat::json)
+  if (format == Format::json)
     report::write_checkpoint_json(out, answer, spell_as_option);
-  else if (format == PlanFormat::html)
+  else if (format == Format::html)
     report::write_checkpoint_html(out, answer, spell_as_option);
-  else if (format == PlanFormat::python)
+  else if (format == Format::python)
     report::write_checkpoint_python(out, answer);
-  else if (format == PlanFormat::cpp)
+  else if (format == Format::cpp)
     report::write_checkpoint_cpp(out, answer);
   else
     report::write_checkpoint_plan(out, answer, layout_of(text.output));
   progress.clear();
-  write_output(text.output, {out.data(), out.size()},
-               format == PlanFormat::table ? Readers::people : Readers::programs);
+  write_result(text.output, out, format);
   const bool all_found = std::ranges::all_of(
       answer.answers, [](const plan::PlanAnswer& one) { return one.best.has_value(); });
   return all_found ? done : answer_is_no;
@@ -89,7 +82,7 @@ Run add_checkpoint(CLI::App& app) {
       "  symprof plan checkpoint llama_7b.pt2 --device h100\n"
       "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format json -o plan.json\n"
       "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format python -o plan.py");
-  add_setting_options(app, text->model);
+  add_setting_options(app, text->model, Verb::plan_checkpoint);
   const std::string group = "What is asked";
   app.add_option(
          "--budget", text->budget,
@@ -103,10 +96,7 @@ Run add_checkpoint(CLI::App& app) {
          "repeat")
       ->type_name("GLOB")
       ->group(group);
-  app.add_option("--format", text->format,
-                 "table, json, html, or python or cpp: a file that carries the plan out")
-      ->type_name("FORMAT")
-      ->group(group);
+  add_format_option(app, text->format, Verb::plan_checkpoint, group);
   app.add_flag("--offload", text->offload,
                "Inputs of what runs again, and what modules save, may wait in host memory")
       ->group(group);
@@ -117,26 +107,21 @@ Run add_checkpoint(CLI::App& app) {
   return [text] { return run_checkpoint(*text); };
 }
 
-enum class ThroughputFormat { table, json };
-constexpr settings::Named<ThroughputFormat> throughput_formats[] = {
-    {"table", ThroughputFormat::table}, {"json", ThroughputFormat::json}};
-
 int run_throughput(const CheckpointText& text) {
   SettingTexts texts = text.model;
   ThroughputQuestion question{.devices = take_devices(texts), .regions = question_of(text).regions};
   if (!text.budget.empty())
     question.budget_bytes = settings::parse_bytes(SettingRef{"budget"}, text.budget);
   const Settings settings = read_settings(texts);
-  const auto format = settings::choose(SettingRef{"format"}, text.format, throughput_formats);
+  const Format format = read_format(Verb::plan_throughput, text.format);
   check_output(text.output);
   const ThroughputAnswer answer = Session(texts.model).plan_throughput(settings, question);
   fmt::memory_buffer out;
-  if (format == ThroughputFormat::json)
+  if (format == Format::json)
     report::write_throughput_json(out, answer, spell_as_option);
   else
     report::write_throughput(out, answer, layout_of(text.output));
-  write_output(text.output, {out.data(), out.size()},
-               format == ThroughputFormat::table ? Readers::people : Readers::programs);
+  write_result(text.output, out, format);
   const bool all_fit = std::ranges::all_of(
       answer.devices, [](const auto& device) { return device.fastest() != nullptr; });
   return all_fit ? done : answer_is_no;
@@ -150,7 +135,7 @@ Run add_throughput(CLI::App& app) {
       "Examples:\n"
       "  symprof plan throughput gpt2.pt2 --optimizer adamw --device h200\n"
       "  symprof plan throughput gpt2.pt2 --device a100-40g,h100,h200 --budget 30GiB");
-  add_setting_options(app, text->model);
+  add_setting_options(app, text->model, Verb::plan_throughput);
   app.get_option("--device")
       ->description("Names from `symprof devices` or device files (.json), with commas between");
   const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
@@ -159,7 +144,7 @@ Run add_throughput(CLI::App& app) {
   add("--budget", text->budget, "BYTES",
       "What the process may take of each device: 40GiB; else the device's memory");
   add("--regions", text->regions, "GLOB", "Modules that may run again, as in plan checkpoint");
-  add("--format", text->format, "FORMAT", "table or json");
+  add_format_option(app, text->format, Verb::plan_throughput, "What is asked");
   add_output_options(app, text->output);
   return [text] { return run_throughput(*text); };
 }

@@ -7,25 +7,21 @@
 #include <optional>
 
 #include "base/error.h"
+#include "cli/formats.h"
 #include "cli/help.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/setting_options.h"
-#include "report/parallel_plan.h"
+#include "report/plan/parallel_plan.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class ParallelFormat { table, json, python };
-constexpr settings::Named<ParallelFormat> parallel_formats[] = {{"table", ParallelFormat::table},
-                                                                {"json", ParallelFormat::json},
-                                                                {"python", ParallelFormat::python}};
-
 struct ParallelText {
   SettingTexts model;
-  std::string layout, format = "table";
+  std::string layout, format;
   std::optional<std::int64_t> global_batch;
   std::vector<std::string> blocks;
   OutputOptions output;
@@ -46,21 +42,19 @@ ParallelQuestion question_of(const ParallelText& text, const Settings& settings)
 
 int run_parallel(const ParallelText& text) {
   const Settings settings = read_settings(text.model);
-  const ParallelFormat format =
-      settings::choose(SettingRef{"format"}, text.format, parallel_formats);
+  const Format format = read_format(Verb::plan_parallel, text.format);
   const ParallelQuestion question = question_of(text, settings);
   check_output(text.output);
   Session session(text.model.model);
   const ParallelAnswer answer = plan_parallel(session, settings, question);
   fmt::memory_buffer out;
-  if (format == ParallelFormat::json)
+  if (format == Format::json)
     report::write_parallel_json(out, answer, spell_as_option);
-  else if (format == ParallelFormat::python)
+  else if (format == Format::python)
     report::write_parallel_python(out, answer);
   else
     report::write_parallel_plan(out, answer, layout_of(text.output));
-  write_output(text.output, {out.data(), out.size()},
-               format == ParallelFormat::table ? Readers::people : Readers::programs);
+  write_result(text.output, out, format);
   return answer.plan.best ? done : answer_is_no;
 }
 
@@ -75,7 +69,7 @@ Run add_parallel(CLI::App& app) {
       "  symprof plan parallel llama_7b.pt2 --mesh 8 --device h100 --optimizer adamw\n"
       "  symprof plan parallel llama_7b.pt2 --mesh 2x8 --global-batch 64 --layout tp=8\n"
       "  symprof plan parallel llama_7b.pt2 --mesh 8 --format python -o plan.py");
-  add_setting_options(app, text->model);
+  add_setting_options(app, text->model, Verb::plan_parallel);
   const std::string group = "What is asked";
   app.add_option("--global-batch", text->global_batch,
                  "Samples of a step over all devices; else the model's batch on each")
@@ -89,10 +83,7 @@ Run add_parallel(CLI::App& app) {
                  "Modules that are units of FSDP and pipelines: 'layers.*'; else those that repeat")
       ->type_name("GLOB")
       ->group(group);
-  app.add_option("--format", text->format,
-                 "table, json, or python: a file that applies the plan under torchrun")
-      ->type_name("FORMAT")
-      ->group(group);
+  add_format_option(app, text->format, Verb::plan_parallel, group);
   add_output_options(app, text->output);
   return [text] { return run_parallel(*text); };
 }

@@ -6,6 +6,7 @@
 #include "base/setting.h"
 #include "cli/command.h"
 #include "cli/compare_costs.h"
+#include "cli/formats.h"
 #include "cli/option_spelling.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
@@ -19,11 +20,11 @@ namespace {
 
 void print(const Profile& profile, const Settings& settings, const ProfileOptions& options) {
   fmt::memory_buffer out;
-  options.format->write(out, profile, settings, options);
-  if (options.format->warnings == Warnings::on_standard_error)
+  write_profile(out, profile, settings, options);
+  if (options.format->has_no_warnings)
     for (const std::string& warning : profile.warnings)
       warn(options.output, spelled(warning, spell_as_option));
-  write_output(options.output, {out.data(), out.size()}, options.format->readers);
+  write_result(options.output, out, options.format->format);
 }
 
 int run(const ProfileText& text) {

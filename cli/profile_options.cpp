@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/formats.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {
@@ -59,7 +60,7 @@ report::RowOptions parse_rows(const ProfileText& text) {
   return rows;
 }
 
-std::vector<std::string> parse_symbolic(const ProfileText& text, const ProfileFormat& format) {
+std::vector<std::string> parse_symbolic(const ProfileText& text, const report::FormatRow& format) {
   // Each dimension is profiled at several sizes, and in all combinations with the others.
   constexpr std::size_t most_names = 4;
   if (text.symbolic.empty()) return {};
@@ -75,14 +76,14 @@ std::vector<std::string> parse_symbolic(const ProfileText& text, const ProfileFo
   return names;
 }
 
-bool parse_peak(const ProfileText& text, const ProfileFormat& format) {
+bool parse_peak(const ProfileText& text, const report::FormatRow& format) {
   if (text.shows_peak && !text.symbolic.empty())
     throw Error("--peak", "formulas have no second table.", "Leave --symbolic out to see it.");
   if (text.shows_peak) check_has_peak_table(format);
   return text.shows_peak;
 }
 
-std::string parse_measured(const ProfileText& text, const ProfileFormat& format) {
+std::string parse_measured(const ProfileText& text, const report::FormatRow& format) {
   if (text.measured.empty()) return {};
   if (!text.symbolic.empty())
     throw Error("--measured", "it was measured at one size, and formulas have many.",
@@ -111,8 +112,7 @@ void add_report_options(CLI::App& app, ProfileText& text) {
   add("--measured", text.measured, "FILE",
       "A trace of torch.profiler of this step, or a run of `symprof measure`: its times beside the "
       "estimates of --time");
-  const std::string formats = settings::alternatives(profile_formats());
-  add("--format", text.format, "FORMAT", formats.c_str());
+  add_format_option(app, text.format, Verb::profile, group);
 }
 
 }  // namespace
@@ -125,7 +125,7 @@ Column parse_column(const SettingRef& where, const std::string& word) {
 }
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
-  add_setting_options(app, text.model);
+  add_setting_options(app, text.model, Verb::profile);
   add_report_options(app, text);
   add_output_options(app, text.output);
 }
@@ -137,7 +137,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   options.rows = parse_rows(text);
   options.columns =
       parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
-  options.format = &find_profile_format(text.format);
+  options.format = &report::find_format(Verb::profile, text.format);
   options.measured_file = parse_measured(text, *options.format);
   ask_for_times(options, text);
   options.symbolic = parse_symbolic(text, *options.format);

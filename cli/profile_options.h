@@ -10,8 +10,8 @@
 #include "cli/profile_formats.h"
 #include "cli/setting_options.h"
 #include "measure/measurement.h"
-#include "report/columns.h"
-#include "report/rows.h"
+#include "report/profile/columns.h"
+#include "report/profile/rows.h"
 
 namespace symprof::cli {
 
@@ -19,7 +19,7 @@ namespace symprof::cli {
 struct ProfileText {
   SettingTexts model;
   std::string by, depth, sort, top, columns, unit = "flops", symbolic, measured;
-  std::string format{profile_formats().front().name};
+  std::string format;
   bool shows_peak = false;
   OutputOptions output;
 };
@@ -29,10 +29,10 @@ struct ProfileOptions {
   Settings settings;
   report::RowOptions rows;
   std::vector<report::Column> columns;
-  const ProfileFormat* format = nullptr;  ///< Never null once it is parsed.
-  std::vector<std::string> symbolic;      ///< Dimensions that formulas are asked for in.
-  bool shows_peak = false;                ///< A table of who holds the peak, after the others.
-  std::string measured_file;              ///< What was measured; may be empty.
+  const report::FormatRow* format = nullptr;  ///< Never null once it is parsed.
+  std::vector<std::string> symbolic;          ///< Dimensions that formulas are asked for in.
+  bool shows_peak = false;                    ///< A table of who holds the peak, after the others.
+  std::string measured_file;                  ///< What was measured; may be empty.
   /// What is in that file, once the model was profiled.
   std::optional<measure::Measurement> measured;
   OutputOptions output;

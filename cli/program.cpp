@@ -15,8 +15,8 @@
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
-#include "report/plain_letters.h"
-#include "report/text_table.h"
+#include "report/write/plain_letters.h"
+#include "report/write/text_table.h"
 
 namespace symprof::cli {
 namespace {

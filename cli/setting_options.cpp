@@ -27,14 +27,14 @@ void add_option(CLI::App& app, const Setting& setting, SettingTexts::Given& give
 
 }  // namespace
 
-void add_setting_options(CLI::App& app, SettingTexts& texts) {
+void add_setting_options(CLI::App& app, SettingTexts& texts, Verb verb) {
   app.add_option("MODEL", texts.model,
                  "The model file: .pt2 (torch.export), .pt (TorchScript) or .onnx")
       ->required()
       ->type_name("");
   for (const std::string_view group : settings::groups())
-    for (const Setting& setting : settings::table())
-      if (setting.group == group) add_option(app, setting, texts.given[setting.name]);
+    for (const Setting* setting : settings::settings_of(verb))
+      if (setting->group == group) add_option(app, *setting, texts.given[setting->name]);
 }
 
 std::vector<DeviceSpec> take_devices(SettingTexts& texts) {
@@ -49,8 +49,9 @@ std::vector<DeviceSpec> take_devices(SettingTexts& texts) {
 Settings read_settings(const SettingTexts& texts) {
   Settings settings;
   for (const Setting& setting : settings::table()) {
-    const SettingTexts::Given& given = texts.given.at(setting.name);
-    if (!given.is_given()) continue;
+    const auto found = texts.given.find(setting.name);
+    if (found == texts.given.end() || !found->second.is_given()) continue;
+    const SettingTexts::Given& given = found->second;
     if (setting.arity == Arity::several)
       for (const std::string& text : given.several) setting.read(settings, text);
     else

@@ -1,4 +1,5 @@
-// The options of commands that run a model: one for each row of the table of settings, and MODEL.
+// The options of commands that run a model: MODEL, and one for each row of the table of settings
+// that the command obeys.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -9,6 +10,7 @@
 
 #include "base/device_spec.h"
 #include "session/settings.h"
+#include "session/verbs.h"
 
 namespace symprof::cli {
 
@@ -27,8 +29,8 @@ struct SettingTexts {
   std::map<std::string_view, Given> given;  ///< By the name of the setting.
 };
 
-/// `texts` has to outlive the parsing.
-void add_setting_options(CLI::App& app, SettingTexts& texts);
+/// The settings that `verb` obeys. `texts` has to outlive the parsing.
+void add_setting_options(CLI::App& app, SettingTexts& texts, Verb verb);
 
 /// The devices of a --device that takes several, with commas between, or "all"; empty where it was
 /// not given. In `texts` stands after that the first. Throws Error as find_devices.

@@ -8,15 +8,13 @@
 #include "cli/model_output.h"
 #include "cli/profile_options.h"
 #include "cli/setting_options.h"
-#include "report/columns.h"
-#include "report/format_number.h"
-#include "report/rows.h"
+#include "report/onnx/listing.h"
+#include "report/onnx/node_costs.h"
+#include "report/onnx/pretty.h"
 #include "session/read_text.h"
 #include "session/session.h"
 #include "workbench/cut.h"
 #include "workbench/inline.h"
-#include "workbench/show/listing.h"
-#include "workbench/show/pretty.h"
 
 namespace symprof::cli {
 namespace {
@@ -35,48 +33,26 @@ struct Options {
   bool cuts() const { return !from.empty() || !to.empty(); }
 };
 
-std::string cell(const report::Row& row, report::Column column) {
-  if (report::is_text(column)) return report::text_of(row, column);
-  const auto value = report::figure(row, column, report::Unit::flops);
-  if (!value || *value == 0) return value ? "0" : "";
-  using profile::FigureUnit;
-  const auto scaled = column.figure->unit == FigureUnit::bytes
-                          ? report::scale_bytes(*value, report::Precision::decimals)
-                          : report::scale_count(*value, report::Precision::decimals);
-  return report::is_time(*column.figure) ? report::plain_text(*column.figure, *value)
-                                         : scaled.number + " " + scaled.unit;
-}
-
-/// What each node costs, by its name; functions that are calls in the file are sums.
-workbench::CostColumns costs(Session& session, const Settings& settings, const Options& options) {
-  workbench::CostColumns costs;
-  if (options.columns.empty()) return costs;
+report::CostColumns costs(Session& session, const Settings& settings, const Options& options) {
+  if (options.columns.empty()) return {};
   std::vector<report::Column> columns;
-  for (const std::string& word : settings::split_list(options.columns)) {
+  for (const std::string& word : settings::split_list(options.columns))
     columns.push_back(parse_column(SettingRef{"columns"}, word));
-    costs.titles.push_back(report::title(columns.back(), report::Unit::flops));
-  }
-  const Profile profile = session.profile(settings);
-  const auto rows = report::rows(profile, {});
-  for (std::size_t i = 0; i < rows.size() && i < profile.nodes.size(); ++i) {
-    auto& cells = costs.cells[profile.recording.nodes[i].name];
-    for (const report::Column column : columns) cells.push_back(cell(rows[i], column));
-  }
-  return costs;
+  return report::listed_costs(session.profile(settings), columns);
 }
 
-workbench::Listing listing(const Options& options, Session& session, const Settings& settings) {
+report::Listing listing(const Options& options, Session& session, const Settings& settings) {
   const std::string& path = options.model.model;
-  if (const Graph* graph = session.file()) return workbench::listing_of(*graph, path);
-  return workbench::listing_of(session.prepare(settings).graph, path);
+  if (const Graph* graph = session.file()) return report::listing_of(*graph, path);
+  return report::listing_of(session.prepare(settings).graph, path);
 }
 
 void write(const Options& options, const fmt::memory_buffer& out) {
   write_output(options.output, {out.data(), out.size()}, Readers::people);
 }
 
-workbench::ListingOptions listing_options(const Options& options) {
-  workbench::ListingOptions listing;
+report::ListingOptions listing_options(const Options& options) {
+  report::ListingOptions listing;
   listing.grep = options.grep;
   listing.layout = layout_of(options.output);
   return listing;
@@ -88,10 +64,10 @@ int show_archive(const Options& options, const Settings& settings) {
                 "no ONNX model: parts, the pretty style and -o of a model are for these.",
                 "Export the model with torch.onnx.export, or leave these options out.");
   Session session(options.model.model);
-  workbench::ListingOptions how = listing_options(options);
+  report::ListingOptions how = listing_options(options);
   how.costs = costs(session, settings, options);
   fmt::memory_buffer out;
-  write_listing(out, listing(options, session, settings), how);
+  report::write_listing(out, listing(options, session, settings), how);
   write(options, out);
   return done;
 }
@@ -112,15 +88,15 @@ int show_onnx(const Options& options, const Settings& settings) {
   }
   fmt::memory_buffer out;
   if (pretty) {
-    workbench::write_pretty(out, *model);
+    report::write_pretty(out, *model);
   } else {
     workbench::infer_types(*model);
-    workbench::ListingOptions how = listing_options(options);
+    report::ListingOptions how = listing_options(options);
     if (!options.columns.empty()) {
       Session session(path);
       how.costs = costs(session, settings, options);
     }
-    write_listing(out, workbench::listing_of(*model, path), how);
+    report::write_listing(out, report::listing_of(*model, path), how);
   }
   write(options, out);
   return done;
@@ -162,7 +138,7 @@ Run add_show(CLI::App& app) {
   };
   add_names("--from", options->from, "A value, or a node: the part begins there (repeatable)");
   add_names("--to", options->to, "A value, or a node: the part ends there (repeatable)");
-  add_setting_options(app, options->model);
+  add_setting_options(app, options->model, Verb::show);
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

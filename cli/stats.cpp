@@ -1,59 +1,31 @@
 // symprof stats: what is in an ONNX model, counted; two models side by side.
-#include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/model_output.h"
-#include "session/read_text.h"
-#include "workbench/optimize/optimize.h"
-#include "workbench/stats.h"
+#include "cli/formats.h"
+#include "report/onnx/stats.h"
+#include "session/onnx/stats.h"
 
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv };
-constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}};
-
 struct Options {
-  std::string model, other, format = "table";
+  std::string model, other, format;
   bool tensors = false;
   OutputOptions output;
 };
 
-/// How often each rule of symprof optimize would be applied to a model that take_stats() left;
-/// nothing of one that it refuses.
-std::map<std::string, std::int64_t> patterns_of(onnx::ModelProto& model, const Options& options,
-                                                const std::string& path) {
-  std::map<std::string, std::int64_t> patterns;
-  try {
-    workbench::OptimizeOptions how;
-    how.fused = "microsoft";
-    how.is_typed = true;
-    how.only_counts = true;
-    for (const workbench::RuleReport& rule : workbench::optimize(model, how, path).rules)
-      if (rule.times > 0) patterns[rule.name] = rule.times;
-  } catch (const Error& error) {
-    warn(options.output, "rules are not counted: " + error.summary());
-  }
-  return patterns;
-}
-
 workbench::ModelStats count(const std::string& path, const Options& options) {
-  check_is_onnx(path, "stats");
-  const workbench::Model model = workbench::read_model(path, workbench::Weights::skip);
-  workbench::ModelStats stats = workbench::take_stats(*model, path);
-  stats.patterns = patterns_of(*model, options, path);
-  if (options.tensors)
-    stats.tensors =
-        workbench::tensor_stats(*workbench::read_model(path, workbench::Weights::keep), path);
-  return stats;
+  StatsAnswer answer = count_model(path, options.tensors);
+  if (!answer.warning.empty()) warn(options.output, answer.warning);
+  return std::move(answer.stats);
 }
 
 int run(const Options& options) {
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::stats, options.format);
   check_output(options.output);
   if (options.tensors && (format == Format::csv || !options.other.empty()))
     throw Error("--tensors", "numbers of tensors stand in the table or the JSON of one model.",
@@ -64,13 +36,12 @@ int run(const Options& options) {
   const workbench::ModelStats* second = other ? &*other : nullptr;
   fmt::memory_buffer out;
   if (format == Format::json)
-    write_stats_json(out, stats, options.model, second, options.other);
+    report::write_stats_json(out, stats, options.model, second, options.other);
   else if (format == Format::csv)
-    write_stats_csv(out, stats, second);
+    report::write_stats_csv(out, stats, second);
   else
-    write_stats(out, stats, options.model, second, options.other);
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+    report::write_stats(out, stats, options.model, second, options.other);
+  write_result(options.output, out, format);
   return done;
 }
 
@@ -92,9 +63,7 @@ Run add_stats(CLI::App& app) {
   app.add_flag("--tensors", options->tensors,
                "Bounds, mean, deviation and deciles of each initializer and Constant")
       ->group("What is counted");
-  app.add_option("--format", options->format, "table, json or csv")
-      ->type_name("FORMAT")
-      ->group("Output");
+  add_format_option(app, options->format, Verb::stats, "Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

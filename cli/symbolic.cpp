@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/option_spelling.h"
-#include "report/formulas.h"
+#include "report/formulas/formulas.h"
 #include "session/formulas.h"
 
 namespace symprof::cli {
@@ -25,9 +26,9 @@ report::FormulaReport find(const ProfileOptions& options) {
 int profile_symbolically(const ProfileOptions& options, ProgressBar& progress) {
   const report::FormulaReport report = find(options);
   fmt::memory_buffer out;
-  options.format->write_formulas(out, report, options);
+  write_formulas(out, report, options);
   progress.clear();
-  write_output(options.output, {out.data(), out.size()}, options.format->readers);
+  write_result(options.output, out, options.format->format);
   return done;
 }
 

@@ -1,7 +1,7 @@
 // What standard output and standard error are connected to.
 #pragma once
 
-#include "report/layout.h"
+#include "report/write/layout.h"
 
 namespace symprof::cli {
 

@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
+#include "cli/option_spelling.h"
+#include "session/setting_table.h"
 
 namespace symprof::cli {
 namespace {
@@ -68,9 +70,25 @@ void reject_script(const std::string& word) {
                 fmt::format("symprof run {} runs it. {}", word, from_python));
 }
 
+/// A command that runs the step of a model has a device.
+bool takes_settings(const CLI::App& app) { return app.get_option_no_throw("--loss") != nullptr; }
+
+/// A setting that this command does not obey is no misspelling: which ones do.
+void reject_setting(const CLI::App& app, const std::string& option) {
+  for (const settings::Setting& setting : settings::table()) {
+    if (spell_as_option({std::string(setting.name)}) != option) continue;
+    std::vector<std::string_view> verbs;
+    for (const Verb verb : {Verb::profile, Verb::fit, Verb::plan_checkpoint, Verb::measure})
+      if (setting.verbs.contains(verb)) verbs.push_back(name(verb));
+    throw Error(command_of(app), fmt::format("{} changes nothing here.", option),
+                fmt::format("It is for symprof {}. {}", fmt::join(verbs, ", "), see_help(app)));
+  }
+}
+
 [[noreturn]] void reject_leftover(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) {
     const std::string name = word.substr(0, word.find('='));
+    if (takes_settings(app)) reject_setting(app, name);
     throw Error(command_of(app), fmt::format("unknown option {}.", name),
                 advice(did_you_mean(name, option_names(app)), app));
   }

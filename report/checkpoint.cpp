@@ -7,11 +7,11 @@
 
 #include "record/module_path.h"
 #include "report/checkpoint_text.h"
-#include "report/format_number.h"
-#include "report/memory_text.h"
-#include "report/names.h"
-#include "report/step_options.h"
-#include "report/text_table.h"
+#include "report/profile/memory_text.h"
+#include "report/profile/names.h"
+#include "report/profile/step_options.h"
+#include "report/write/format_number.h"
+#include "report/write/text_table.h"
 
 namespace symprof::report {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "report/layout.h"
+#include "report/write/layout.h"
 #include "session/session.h"
 
 namespace symprof::report {

@@ -5,7 +5,7 @@
 
 #include "plan/checkpoint/planner.h"
 #include "record/checkpoint_plan.h"
-#include "report/json_writer.h"
+#include "report/write/json_writer.h"
 
 namespace symprof::report {
 

@@ -3,8 +3,8 @@
 
 #include "report/checkpoint.h"
 #include "report/checkpoint_text.h"
-#include "report/format_number.h"
-#include "report/timeline_svg.h"
+#include "report/profile/timeline_svg.h"
+#include "report/write/format_number.h"
 
 namespace symprof::report {
 namespace {

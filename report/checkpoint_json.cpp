@@ -1,8 +1,8 @@
 #include "report/checkpoint.h"
 #include "report/checkpoint_file.h"
 #include "report/checkpoint_text.h"
-#include "report/json_writer.h"
-#include "report/step_options.h"
+#include "report/profile/step_options.h"
+#include "report/write/json_writer.h"
 
 namespace symprof::report {
 namespace {

@@ -10,10 +10,10 @@
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_doubt.h"
 #include "record/module_path.h"
-#include "report/format_number.h"
-#include "report/memory_text.h"
-#include "report/names.h"
+#include "report/profile/memory_text.h"
+#include "report/profile/names.h"
 #include "report/warm_start_python.h"
+#include "report/write/format_number.h"
 
 namespace symprof::report {
 namespace {

@@ -10,6 +10,7 @@
 #include "session/checkpoint_file.h"
 #include "session/devices.h"
 #include "session/parallel_plan.h"
+#include "session/read_optimizer.h"
 #include "session/read_parallel.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
@@ -22,6 +23,15 @@ constexpr std::string_view input_group = "Inputs", model_group = "What runs",
                            parallel_group = "Several GPUs", device_group = "The device";
 constexpr std::string_view all_groups[] = {input_group,  model_group,    update_group,
                                            memory_group, parallel_group, device_group};
+
+/// What changes the update or the loop's memory is not in the figures of a node.
+constexpr Verbs verbs_of_loops = verbs_of_steps - Verbs{Verb::show, Verb::dot};
+/// Of one device alone.
+constexpr Verbs verbs_of_ranks = verbs_of_steps - Verbs{Verb::measure};
+/// What code that runs itself cannot say.
+constexpr Verbs verbs_of_programs = {Verb::run, Verb::profile_module};
+/// Of a step that is made around what is given.
+constexpr Verbs verbs_of_made_steps = {Verb::profile_module};
 
 std::string text(std::string_view name) { return std::string(name); }
 
@@ -69,47 +79,6 @@ std::vector<std::string> checkpoints_of(const StepOptions& step) {
   return all;
 }
 
-std::string names_of(std::span<const OptimizerVariant> variants) {
-  std::vector<std::string_view> names;
-  for (const OptimizerVariant variant : variants)
-    names.push_back(name_of(optimizer_variants, variant));
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-Optimizer parse_optimizer_name(const std::string& name) {
-  std::vector<std::string> accepted;
-  for (const OptimizerInfo& info : optimizers) {
-    if (info.name == name) return info.optimizer;
-    accepted.emplace_back(info.name);
-  }
-  reject(SettingRef{"optimizer"}, name, accepted);
-}
-
-std::string optimizer_help() {
-  std::vector<std::string_view> names;
-  for (const OptimizerInfo& info : optimizers) names.push_back(info.name);
-  return fmt::format("{}; {}", fmt::join(names, ", "), alternatives(optimizer_variants, ":"));
-}
-
-/// "adamw:fused": the variant is PyTorch's default on CUDA where it is left out.
-void read_optimizer(Settings& settings, const std::string& given) {
-  const std::size_t colon = given.find(':');
-  const std::string name = given.substr(0, colon);
-  settings.step.optimizer = parse_optimizer_name(name);
-  settings.step.optimizer_variant.reset();
-  if (colon == std::string::npos) return;
-  const std::string variant_name = given.substr(colon + 1);
-  if (settings.step.optimizer == Optimizer::none)
-    throw Error(SettingRef{"optimizer"}, "'" + given + "' names a variant of no optimizer.",
-                "Leave the variant out, or write adamw:" + variant_name + ".");
-  const OptimizerVariant variant =
-      choose(SettingRef{"optimizer"}, variant_name, optimizer_variants);
-  if (!has_variant(settings.step.optimizer, variant))
-    throw Error(SettingRef{"optimizer"}, fmt::format("{} has no variant '{}'.", name, variant_name),
-                fmt::format("There is: {}.", names_of(variants_of(settings.step.optimizer))));
-  settings.step.optimizer_variant = variant;
-}
-
 /// Settings of the allocator add up: what is given later adds to what was given before.
 void read_alloc_conf(Settings& settings, const std::string& given) {
   settings.alloc_conf += (settings.alloc_conf.empty() ? "" : ",") + given;
@@ -129,36 +98,43 @@ constexpr Setting rows[] = {
        s.mode = choose(SettingRef{"mode"}, given, modes);
      },
      [](const Settings& s) { return Value(text(name_of(modes, s.step.mode))); }, Needs::nothing,
-     Alters::graph},
+     Alters::graph, verbs_of_steps | verbs_of_programs},
     {"loss", model_group, Arity::one, "LOSS", +[] { return alternatives(losses); },
      [](Settings& s, const std::string& given) {
        s.step.loss = choose(SettingRef{"loss"}, given, losses);
      },
      [](const Settings& s) { return Value(text(name_of(losses, s.step.loss))); }, Needs::backward},
-    {"optimizer", update_group, Arity::one, "NAME", optimizer_help, read_optimizer,
-     [](const Settings& s) { return Value(optimizer_name(s.step)); }, Needs::backward},
+    {"optimizer", update_group, Arity::one, "NAME", optimizer_help,
+     [](Settings& s, const std::string& given) { read_optimizer(s.step, given); },
+     [](const Settings& s) { return Value(optimizer_name(s.step)); }, Needs::backward, Alters::step,
+     verbs_of_loops | verbs_of_made_steps},
     {"clip_grad_norm", update_group, Arity::flag, "",
      "clip_grad_norm_ of all gradients before the update (in the optimizer's row)",
      [](Settings& s, const std::string&) { s.step.clip_grad_norm = true; },
-     [](const Settings& s) { return Value(s.step.clip_grad_norm); }, Needs::optimizer},
+     [](const Settings& s) { return Value(s.step.clip_grad_norm); }, Needs::optimizer, Alters::step,
+     verbs_of_loops},
     {"grad_scaler", update_group, Arity::flag, "",
      "Scale the loss and unscale the gradients with torch.amp.GradScaler, as fp16 needs it",
      [](Settings& s, const std::string&) { s.step.grad_scaler = true; },
-     [](const Settings& s) { return Value(s.step.grad_scaler); }, Needs::optimizer},
+     [](const Settings& s) { return Value(s.step.grad_scaler); }, Needs::optimizer, Alters::step,
+     verbs_of_loops},
     {"master_weights", update_group, Arity::flag, "",
      "Update fp32 copies of the parameters in bf16 or fp16 (with {dtype} or of the file)",
      [](Settings& s, const std::string&) { s.step.master_weights = true; },
-     [](const Settings& s) { return Value(s.step.master_weights); }, Needs::optimizer},
+     [](const Settings& s) { return Value(s.step.master_weights); }, Needs::optimizer, Alters::step,
+     verbs_of_loops},
     {"autocast", model_group, Arity::one, "DTYPE", "Run under autocast to bf16 or fp16",
      [](Settings& s, const std::string& given) {
        s.step.autocast = choose(SettingRef{"autocast"}, given, autocast_dtypes);
      },
-     [](const Settings& s) { return dtype_value(s.step.autocast); }},
+     [](const Settings& s) { return dtype_value(s.step.autocast); }, Needs::nothing, Alters::step,
+     verbs_of_steps | verbs_of_made_steps},
     {"attention", model_group, Arity::one, "KIND", +[] { return alternatives(attention_backends); },
      [](Settings& s, const std::string& given) {
        s.step.attention = choose(SettingRef{"attention"}, given, attention_backends);
      },
-     [](const Settings& s) { return Value(text(name_of(attention_backends, s.step.attention))); }},
+     [](const Settings& s) { return Value(text(name_of(attention_backends, s.step.attention))); },
+     Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"float32_matmul_precision", model_group, Arity::one, "KIND",
      +[] { return "Of products in fp32: " + alternatives(matmul_precisions); },
      [](Settings& s, const std::string& given) {
@@ -171,7 +147,8 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string& given) {
        s.step.lifetimes = choose(SettingRef{"lifetimes"}, given, lifetimes);
      },
-     [](const Settings& s) { return Value(text(name_of(lifetimes, s.step.lifetimes))); }},
+     [](const Settings& s) { return Value(text(name_of(lifetimes, s.step.lifetimes))); },
+     Needs::nothing, Alters::step, verbs_of_loops},
     {"split_bias", model_group, Arity::flag, "",
      "Add biases in rows of their own, apart from the product or convolution",
      [](Settings& s, const std::string&) { s.step.split_bias = true; },
@@ -228,64 +205,71 @@ constexpr Setting rows[] = {
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",
      "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True; torch:2.11 says "
      "its version",
-     read_alloc_conf, [](const Settings& s) { return Value(s.alloc_conf); }},
+     read_alloc_conf, [](const Settings& s) { return Value(s.alloc_conf); }, Needs::nothing,
+     Alters::step, verbs_of_loops | verbs_of_programs},
     {"cudnn_benchmark", memory_group, Arity::flag, "",
      "torch.backends.cudnn.benchmark, for the memory: the first convolution of each shape tries "
      "all plans",
      [](Settings& s, const std::string&) { s.loop.cudnn_benchmark = true; },
-     [](const Settings& s) { return Value(s.loop.cudnn_benchmark); }},
+     [](const Settings& s) { return Value(s.loop.cudnn_benchmark); }, Needs::nothing, Alters::step,
+     verbs_of_loops},
     {"micro_batches", update_group, Arity::one, "N",
      "Backward passes before each update, for the memory: rows and FLOPs are those of one",
      [](Settings& s, const std::string& given) {
        s.loop.micro_batches = parse_count(SettingRef{"micro_batches"}, given, 1);
      },
-     [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward},
+     [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward,
+     Alters::step, verbs_of_loops | verbs_of_made_steps},
     {"keep_gradients", update_group, Arity::flag, "",
      "zero_grad(set_to_none=False), for the memory: gradients stay, and backward adds to them",
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
-     [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward},
+     [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward, Alters::step,
+     verbs_of_loops},
     {"warm_start", update_group, Arity::flag, "",
      "The optimizer's states and cuBLAS's workspaces are there before the first step, for the "
      "memory: as in a loop that goes on from a saved one",
      [](Settings& s, const std::string&) { s.loop.warm_start = true; },
-     [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward},
+     [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward, Alters::step,
+     verbs_of_loops},
     {"parallel", parallel_group, Arity::one, "ENGINE",
      "One rank of ddp=8, fsdp=8, hsdp=2x4, tp=4, ep=8, pp=4:1f1b:mb=16 or 'fsdp=2 tp=4', as "
      "PyTorch's engines run it; docs/reference/parallel.md has what may follow: fsdp=8:param=bf16",
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
-     parallel_value, Needs::nothing, Alters::graph},
+     parallel_value, Needs::nothing, Alters::graph, verbs_of_ranks},
     {"wrap", parallel_group, Arity::several, "GLOB",
      "Modules that FSDP2 wraps, or of which stages are made: 'layers.*'; without it the blocks "
      "that "
      "repeat, and the root",
      [](Settings& s, const std::string& given) { add_patterns(s.wrap, given); },
-     [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph},
+     [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph,
+     verbs_of_ranks},
     {"mesh", parallel_group, Arity::one, "MESH",
      "Nodes and devices of each: 2x8; or 8 for one node. For a file that has collectives itself, "
      "and where the ranks of {parallel} lie, else eight on each node",
      [](Settings& s, const std::string& given) { s.mesh = parse_mesh(given); }, mesh_value,
-     Needs::nothing, Alters::graph},
+     Needs::nothing, Alters::graph, verbs_of_ranks},
     {"device", device_group, Arity::one, "DEVICE",
      "A name from `symprof devices`, or a device file (.json)",
      [](Settings& s, const std::string& given) { s.step.device = find_device(given); },
-     [](const Settings& s) { return Value(s.step.device.name); }},
+     [](const Settings& s) { return Value(s.step.device.name); }, Needs::nothing, Alters::step,
+     verbs_of_steps | verbs_of_programs},
     {"time", device_group, Arity::flag, "",
      "How long each call and the step take on the device, with an interval of 90 %",
      [](Settings& s, const std::string&) {
        if (!s.time) s.time.emplace();
      },
-     nullptr},
+     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"launch", device_group, Arity::one, "KIND", +[] { return alternatives(launch_kinds); },
      [](Settings& s, const std::string& given) {
        s.time = {.launch = choose(SettingRef{"launch"}, given, launch_kinds)};
      },
-     nullptr},
+     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"context", device_group, Arity::one, "BYTES",
      "What CUDA's context and other programs hold on the device: 700MiB",
      [](Settings& s, const std::string& given) {
        s.context_bytes = parse_bytes(SettingRef{"context"}, given);
      },
-     nullptr},
+     nullptr, Needs::nothing, Alters::step, verbs_of_loops | verbs_of_programs},
 };
 
 bool is_given(const Setting& row, const Settings& settings) {
@@ -305,6 +289,13 @@ const Setting& find(std::string_view name) {
   std::vector<std::string> names;
   for (const Setting& known : rows) names.emplace_back(known.name);
   reject(SettingRef{std::string(name)}, std::string(name), names);
+}
+
+std::vector<const Setting*> settings_of(Verb verb) {
+  std::vector<const Setting*> obeyed;
+  for (const Setting& row : rows)
+    if (row.verbs.contains(verb)) obeyed.push_back(&row);
+  return obeyed;
 }
 
 void set(Settings& settings, std::string_view name, const std::string& given) {

@@ -15,6 +15,7 @@
 
 #include "base/setting.h"
 #include "session/settings.h"
+#include "session/verbs.h"
 
 namespace symprof::settings {
 
@@ -69,6 +70,7 @@ struct Setting {
   Value (*value)(const Settings&);
   Needs needs = Needs::nothing;
   Alters alters = Alters::step;
+  Verbs verbs = verbs_of_steps;  ///< Those that obey it: the others do not take it.
 };
 
 /// All of them, in the order of JSON.
@@ -79,6 +81,9 @@ std::span<const std::string_view> groups();
 
 /// The setting called `name`. Throws Error that suggests the nearest name.
 const Setting& find(std::string_view name);
+
+/// Those that `verb` obeys, in the order of JSON.
+std::vector<const Setting*> settings_of(Verb verb);
 
 /// Reads `text` into the setting `name`. Throws Error.
 void set(Settings& settings, std::string_view name, const std::string& text);

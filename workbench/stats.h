@@ -3,8 +3,6 @@
 // Public header.
 #pragma once
 
-#include <fmt/format.h>
-
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -72,14 +70,5 @@ struct ModelStats {
 ModelStats stats_of(const onnx::ModelProto& model, const std::string& path);
 /// The same, and leaves `model` with functions inlined and types inferred.
 ModelStats take_stats(onnx::ModelProto& model, const std::string& path);
-
-/// Text for people; with `other`, both and their difference.
-void write_stats(fmt::memory_buffer& out, const ModelStats& stats, const std::string& name,
-                 const ModelStats* other = nullptr, const std::string& other_name = {});
-void write_stats_json(fmt::memory_buffer& out, const ModelStats& stats, const std::string& name,
-                      const ModelStats* other = nullptr, const std::string& other_name = {});
-/// section,name,count[,other]
-void write_stats_csv(fmt::memory_buffer& out, const ModelStats& stats,
-                     const ModelStats* other = nullptr);
 
 }  // namespace symprof::workbench

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "report/fit.h"
+#include "report/plan/fit.h"
 #include "session/formulas.h"
 #include "session/session.h"
 

@@ -7,7 +7,7 @@
 
 #include "plan/fit.h"
 #include "python/bindings/profile_handle.h"
-#include "report/formulas.h"
+#include "report/formulas/formulas.h"
 
 namespace symprof::python {
 

@@ -11,7 +11,6 @@
 
 #include "base/error.h"
 #include "plan/largest_size.h"
-#include "profile/operators/operators.h"
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/inner_tensors.h"
@@ -20,23 +19,14 @@
 #include "python/bindings/program.h"
 #include "python/bindings/program_errors.h"
 #include "python/bindings/program_values.h"
+#include "python/bindings/tables.h"
 #include "session/read_job.h"
 #include "session/session.h"
-#include "session/setting_table.h"
 
 namespace nb = nanobind;
 
 namespace symprof::python {
 namespace {
-
-/// True if C++ has a cost rule for the operator.
-bool knows_costs(const std::string& op) { return profile::find_operator(op).flops != nullptr; }
-
-std::vector<std::string> setting_names() {
-  std::vector<std::string> names;
-  for (const settings::Setting& setting : settings::table()) names.emplace_back(setting.name);
-  return names;
-}
 
 // A session profiles with other settings without reading its file again.
 class Model {
@@ -275,6 +265,7 @@ NB_MODULE(_native, module) {
   module.attr("Error") = nb::module_::import_("symprof._error").attr("Error");
   nb::set_leak_warnings(false);  // An interpreter that exits by an exception leaks objects.
   bind_errors(module);
+  bind_tables(module);
   bind_profile(module);
   bind_answers(module);
   bind_plans(module);
@@ -282,7 +273,5 @@ NB_MODULE(_native, module) {
   bind_program(module);
   bind_inner_tensors(module);
   bind_program_values(module);
-  module.def("setting_names", &setting_names);
-  module.def("knows_costs", &knows_costs);
   module.def("set_library_folders", &set_library_folders);
 }

@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "report/checkpoint.h"
-#include "report/parallel_plan.h"
-#include "report/throughput.h"
+#include "report/compare/costs_text.h"
+#include "report/plan/parallel_plan.h"
+#include "report/plan/throughput.h"
 #include "session/read_text.h"
-#include "workbench/costs/text.h"
 
 namespace symprof::python {
 namespace {
@@ -33,9 +33,9 @@ std::vector<report::Column> compared_columns(const CostsHandle& costs) {
   return columns_of(request, costs.a->settings);
 }
 
-workbench::CostComparison comparison_of(const CostsHandle& costs) {
-  return workbench::compare_costs(costs.a->profile, costs.b->profile, rows_of(costs.request),
-                                  compared_columns(costs));
+report::CostComparison comparison_of(const CostsHandle& costs) {
+  return report::compare_costs(costs.a->profile, costs.b->profile, rows_of(costs.request),
+                               compared_columns(costs));
 }
 
 }  // namespace
@@ -134,19 +134,19 @@ ParallelHandle plan_parallel(Session& session, const SettingTexts& texts,
 
 std::string CostsHandle::text(std::optional<int> width) const {
   fmt::memory_buffer out;
-  workbench::write_costs(out, comparison_of(*this), plan_layout(width));
+  report::write_costs(out, comparison_of(*this), plan_layout(width));
   return fmt::to_string(out);
 }
 
 std::string CostsHandle::json() const {
   fmt::memory_buffer out;
-  workbench::write_costs_json(out, comparison_of(*this));
+  report::write_costs_json(out, comparison_of(*this));
   return fmt::to_string(out);
 }
 
 std::string CostsHandle::html() const {
   fmt::memory_buffer out;
-  workbench::write_costs_html(out, comparison_of(*this));
+  report::write_costs_html(out, comparison_of(*this));
   return fmt::to_string(out);
 }
 

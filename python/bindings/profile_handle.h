@@ -11,8 +11,8 @@
 
 #include "profile/profile.h"
 #include "record/program_recording.h"
-#include "report/columns.h"
-#include "report/rows.h"
+#include "report/profile/columns.h"
+#include "report/profile/rows.h"
 #include "session/settings.h"
 
 namespace symprof::python {

@@ -8,6 +8,7 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
+from . import _native
 from ._error import Error
 from ._profile import Profile
 from ._simulate import Run, simulate
@@ -42,7 +43,9 @@ def parser() -> argparse.ArgumentParser:
         description="Runs a Python script on a simulated GPU until it has made some training steps, and reports what "
         "the last one costs. Tensors on cuda have no storage; nothing is computed on them.",
     )
-    made.add_argument("--device", default="h200", help="the GPU to simulate (default: h200; `symprof devices` lists them)")
+    for setting, placeholder, meaning in _native.settings_of("run"):
+        _add_setting(made, setting, placeholder, meaning)
+    made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
     made.add_argument("--steps", type=int, default=3, help="training steps before the script is stopped (default: 3)")
     made.add_argument("--step", type=int, default=None, metavar="N", help="report step N, counted from 1 (default: the last one)")
     made.add_argument("--between", action="store_true", help="report what ran without gradients before that step, and in none: "
@@ -50,19 +53,24 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--all", action="store_true", help="let the script run to its end")
     made.add_argument("--ranks", type=int, default=None, help="how many ranks there are: the script is rank 0 of a group that is "
                       "not there (default: one process)")
-    made.add_argument("--attention", default=None, help="the attention kernels that run (default: those that the GPU takes)")
-    made.add_argument("--time", action="store_true", help="how long each call and the step take on the device")
-    made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
-    made.add_argument("--alloc-conf", default=None, help="PYTORCH_ALLOC_CONF of the simulated allocator")
     made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
     made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
     made.add_argument("--sort", default="", help="column to sort by")
     made.add_argument("--top", type=int, default=None, help="rows to print")
-    made.add_argument("--format", choices=("table", "json", "csv", "html", "markdown"), default="table")
+    made.add_argument("--format", choices=_native.formats_of_run(), default=_native.formats_of_run()[0])
     made.add_argument("-o", "--output", type=pathlib.Path, default=None, help="file for the report")
     made.add_argument("script", type=pathlib.Path)
     made.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
     return made
+
+
+def _add_setting(made: argparse.ArgumentParser, setting: str, placeholder: str, meaning: str) -> None:
+    """An option for a row of the table of settings."""
+    option, told = "--" + setting.replace("_", "-"), meaning.replace("%", "%%")
+    if not placeholder:
+        made.add_argument(option, action="store_true", help=told)
+    else:
+        made.add_argument(option, default=None, metavar=placeholder, help=told)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -87,9 +95,9 @@ def run_script(options: argparse.Namespace) -> Profile:
     """The profile of the script's last step."""
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
-    settings: dict[str, Any] = {"alloc_conf": options.alloc_conf, "attention": options.attention, "time": options.time,
-                                "eager": options.eager}
-    run = simulate(options.device, name=options.script.name, ranks=options.ranks, **settings)
+    given = {setting: getattr(options, setting) for setting, _, _ in _native.settings_of("run")}
+    settings = {setting: value for setting, value in given.items() if value}
+    run = simulate(name=options.script.name, ranks=options.ranks, eager=options.eager, **settings)
     run.report_step(options.step, options.between)
     if not options.all:
         run.stop_after(max(options.steps, options.step or 0), EnoughSteps)

@@ -7,8 +7,8 @@ from . import _native
 from ._error import Error
 
 # What a program that runs as it is takes: everything else is in its own code.
-OF_PROGRAMS = ("device", "attention", "alloc_conf", "mode", "time", "launch", "context", "eager")
-OF_MODULES = (*OF_PROGRAMS, "autocast", "optimizer", "micro_batches")
+OF_PROGRAMS = (*(name for name, _, _ in _native.settings_of("run")), "eager")
+OF_MODULES = (*(name for name, _, _ in _native.settings_of("profile_module")), "eager")
 
 _names = frozenset(_native.setting_names())
 

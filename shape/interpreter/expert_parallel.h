@@ -1,5 +1,5 @@
 // Operators inserted by trace/passes/expert_parallel.h: the calls of the file that
-// report/parallel_plan_python.cpp writes, on the first rank, with rows spread evenly over the
+// report/plan/parallel_plan_python.cpp writes, on the first rank, with rows spread evenly over the
 // experts.
 #pragma once
 

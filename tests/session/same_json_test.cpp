@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "cli/option_spelling.h"
-#include "report/json.h"
+#include "report/profile/json.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "tests/support/source_folder.h"

@@ -41,6 +41,23 @@ TEST_SUITE("settings") {
       CHECK_THROWS_AS(settings::parse_amount(where, wrong), Error);
   }
 
+  TEST_CASE("a verb takes the settings that change its answer") {
+    const auto takes = [](Verb verb, std::string_view name) {
+      return std::ranges::any_of(settings::settings_of(verb),
+                                 [&](const settings::Setting* row) { return row->name == name; });
+    };
+    for (const char* of_loop : {"optimizer", "warm_start", "alloc_conf", "context"}) {
+      CHECK(takes(Verb::profile, of_loop));
+      CHECK_FALSE(takes(Verb::dot, of_loop));
+      CHECK_FALSE(takes(Verb::show, of_loop));
+    }
+    CHECK_FALSE(takes(Verb::measure, "parallel"));
+    CHECK(takes(Verb::run, "device"));
+    CHECK_FALSE(takes(Verb::run, "optimizer"));
+    CHECK(takes(Verb::profile_module, "optimizer"));
+    CHECK_FALSE(takes(Verb::profile_module, "sizes"));
+  }
+
   TEST_CASE("every row has a name of its own, a group and words for it") {
     std::set<std::string_view> names;
     for (const settings::Setting& row : settings::table()) {

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "report/columns.h"
+#include "report/profile/columns.h"
 
 namespace symprof::test {
 

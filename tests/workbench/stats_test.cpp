@@ -1,5 +1,5 @@
 // Counts of models as onnx's Python package has them.
-#include "workbench/stats.h"
+#include "report/onnx/stats.h"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 json counted(const std::string& name) {
   const auto path = test::workbench_file("models/" + name + ".onnx");
   fmt::memory_buffer out;
-  workbench::write_stats_json(
+  report::write_stats_json(
       out, workbench::stats_of(*workbench::read_model(path, workbench::Weights::skip), path), name);
   return json::parse(fmt::to_string(out));
 }

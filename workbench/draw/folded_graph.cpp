@@ -25,7 +25,7 @@ constexpr int least_saved = 8;
 
 class Folder {
  public:
-  Folder(const onnx::ModelProto& model, const DrawOptions& options)
+  Folder(const onnx::ModelProto& model, const FoldOptions& options)
       : graph_(model.graph()), options_(options), nodes_(nodes_in_order(graph_)) {
     types_ = value_types(graph_);
     for (const onnx::TensorProto& tensor : graph_.initializer()) given_.insert(tensor.name());
@@ -346,7 +346,7 @@ class Folder {
   }
 
   const onnx::GraphProto& graph_;
-  const DrawOptions& options_;
+  const FoldOptions& options_;
   std::vector<const onnx::NodeProto*> nodes_;
   std::unordered_map<std::string, std::string> types_;
   std::set<std::string> given_;                 ///< Initializers and Constants.
@@ -363,7 +363,7 @@ class Folder {
 
 }  // namespace
 
-FoldedGraph folded_graph(const onnx::ModelProto& model, const DrawOptions& options,
+FoldedGraph folded_graph(const onnx::ModelProto& model, const FoldOptions& options,
                          const std::string& path) {
   onnx::ModelProto inlined = model;
   inline_functions(inlined, "inline", path);

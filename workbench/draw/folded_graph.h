@@ -16,7 +16,7 @@ struct Box {
   std::string note;   ///< Small constants, weights, attributes.
   std::string name;   ///< Of the node, as a profile calls it.
   int cluster = 0;    ///< Index into FoldedGraph::clusters.
-  /// Only where DrawOptions::has_details: "perm = [0, 1]", "x: float32[2,3]".
+  /// Only where FoldOptions::has_details: "perm = [0, 1]", "x: float32[2,3]".
   std::vector<std::string> attributes = {}, inputs = {}, outputs = {};
 };
 
@@ -39,7 +39,7 @@ struct FoldedGraph {
   int nodes = 0;  ///< That the boxes stand for.
 };
 
-struct DrawOptions {
+struct FoldOptions {
   bool folds = true;        ///< Repeated blocks are drawn once.
   bool has_modules = true;  ///< Clusters for modules.
   bool has_details = false;
@@ -50,7 +50,7 @@ struct DrawOptions {
 /// nodes have no modules, each copy of a block is a cluster. A value that several modules read, as
 /// a mask, is drawn again in each of them, so that no arrow crosses the whole drawing. Throws Error
 /// for functions that cannot be inlined.
-FoldedGraph folded_graph(const onnx::ModelProto& model, const DrawOptions& options,
+FoldedGraph folded_graph(const onnx::ModelProto& model, const FoldOptions& options,
                          const std::string& path);
 
 }  // namespace symprof::workbench

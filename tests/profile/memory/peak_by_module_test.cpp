@@ -6,7 +6,7 @@
 
 #include "profile/memory/holdings.h"
 #include "profile/memory/step_memory.h"
-#include "report/peak_owners.h"
+#include "report/profile/peak_owners.h"
 #include "tests/support/recording_builder.h"
 
 namespace symprof::test::peak_by_module_test {

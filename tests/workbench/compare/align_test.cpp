@@ -10,9 +10,9 @@
 #include <set>
 #include <sstream>
 
+#include "report/compare/rows.h"
 #include "tests/support/workbench_files.h"
 #include "workbench/compare/align.h"
-#include "workbench/compare/table.h"
 
 namespace symprof::workbench_align_test {
 namespace {
@@ -193,7 +193,7 @@ TEST_SUITE("workbench_align") {
         Alignment found = align_edit(golden.a, golden.b);
         add_printed_differences(wanted, found);
         fmt::memory_buffer out;
-        write_rows(golden.a, golden.b, found, width, out);
+        report::write_compare_rows(golden.a, golden.b, found, width, out);
         CHECK(fmt::to_string(out) == wanted);
       }
     CHECK(tables >= 10);

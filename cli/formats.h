@@ -1,0 +1,27 @@
+// --format, of every command that has it: the names are those of its rows in
+// report/write/formats.h.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <string>
+
+#include "cli/output.h"
+#include "report/write/formats.h"
+
+namespace symprof::cli {
+
+using report::Format;
+
+/// `text` is the default format of `verb` until another is given. `note` goes on after the names.
+void add_format_option(CLI::App& app, std::string& text, Verb verb, const std::string& group,
+                       const std::string& note = {});
+
+/// Throws Error, as report::find_format.
+Format read_format(Verb verb, const std::string& text);
+
+/// A result in `format`: tables are for people.
+void write_result(const OutputOptions& options, const fmt::memory_buffer& out, Format format);
+
+}  // namespace symprof::cli

@@ -1,0 +1,50 @@
+// Formulas of a model's figures, as text and as JSON (schema symprof.formulas/1).
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "base/setting.h"
+#include "record/step_options.h"
+#include "report/formulas/formula_figures.h"
+#include "report/write/layout.h"
+#include "session/formulas.h"
+
+namespace symprof::report {
+
+/// What formulas were found for, and what they are.
+struct FormulaReport : FormulaAnswer {
+  FigureList list;
+};
+
+/// Asks for formulas of the totals, of these rows and columns; `list` gets which is which and has
+/// to outlive the question.
+FormulaQuestion question_about(FigureList& list, std::vector<std::string> dimensions,
+                               const RowOptions& rows, const std::vector<Column>& columns);
+
+using PeaksBySize = std::map<plan::Sizes, SizedPeak>;
+
+/// How far one peak is above another.
+struct Excess {
+  double least_percent = 0, most_percent = 0;
+};
+
+/// How much rounding, and blocks that are not split, add to what was asked for.
+Excess allocated_excess(const PeaksBySize& peaks);
+/// How much rounding, and all that the allocator keeps free, add to what was asked for.
+Excess reserved_excess(const PeaksBySize& peaks);
+
+/// Coverage, a formula for each number of each row, the totals, and what they were found from.
+void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
+                    const StepOptions& options, const std::vector<Column>& columns,
+                    const Layout& layout);
+
+/// Schema symprof.formulas/1.
+void write_formulas_json(fmt::memory_buffer& out, const FormulaReport& report,
+                         const Settings& settings, SettingSpeller spell = spell_plainly);
+
+}  // namespace symprof::report

@@ -1,0 +1,21 @@
+// Drawings of graphs in graphviz' language.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+
+#include "workbench/draw/folded_graph.h"
+
+namespace symprof::report {
+
+/// A cost of nodes that colours them: white for nothing, red for the most.
+using NodeCosts = std::map<std::string, std::int64_t>;
+
+/// Writes `graph` for graphviz' dot: clusters for modules and repeated blocks, arrows with types.
+/// `costs`, by the names of nodes, may be empty: colours then tell kinds of operators apart.
+void write_dot(fmt::memory_buffer& out, const workbench::FoldedGraph& graph,
+               const NodeCosts& costs);
+
+}  // namespace symprof::report

@@ -1,0 +1,60 @@
+// A graph as lines for people: results with dtype and shape, small constants where they are read,
+// module paths above their nodes.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "report/write/layout.h"
+#include "trace/graph/graph.h"
+#include "workbench/model.h"
+
+namespace symprof::report {
+
+struct ListedNode {
+  std::string name;  ///< As a profile's rows call it; may be empty.
+  std::string module, module_type;
+  std::string call;                  ///< "MatMul(x, w)".
+  std::vector<std::string> results;  ///< "y: float32[2,8]".
+};
+
+/// A graph, a subgraph or a function.
+struct ListedGraph {
+  std::string title;
+  std::vector<std::string> heads;  ///< Opsets and what else stands above.
+  struct Section {
+    std::string name;
+    std::vector<std::string> lines;
+  };
+  std::vector<Section> above, below;
+  std::vector<ListedNode> nodes;
+};
+
+using Listing = std::vector<ListedGraph>;  ///< The main graph first.
+
+/// Columns of figures: their titles, and cells by the name of the node.
+struct CostColumns {
+  std::vector<std::string> titles;
+  std::map<std::string, std::vector<std::string>> cells;
+};
+
+/// `title` is the file's name. Types are those of infer_types().
+Listing listing_of(const onnx::ModelProto& model, const std::string& title);
+/// A graph that came from any reader: .pt2, TorchScript.
+Listing listing_of(const Graph& graph, const std::string& title);
+
+struct ListingOptions {
+  std::string grep;  ///< A regular expression: only nodes whose line or module it matches.
+  CostColumns costs;
+  Layout layout;
+};
+
+/// Writes a listing. Throws Error for a `grep` that is no regular expression.
+void write_listing(fmt::memory_buffer& out, const Listing& listing, const ListingOptions& options);
+
+}  // namespace symprof::report

@@ -1,0 +1,14 @@
+// The parts of the page that are the same for every model.
+#pragma once
+
+#include <string_view>
+
+namespace symprof::report {
+
+extern const std::string_view page_style, page_body;
+/// Which boxes are seen, and where: modules inside modules, each laid out in layers.
+extern const std::string_view page_layout;
+/// Drawing on a canvas, and what mouse and keys do.
+extern const std::string_view page_view;
+
+}  // namespace symprof::report

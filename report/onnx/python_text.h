@@ -1,0 +1,48 @@
+// Values as Python and numpy write them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/tensor_spec.h"
+
+namespace onnx {
+class TensorProto;
+}
+
+namespace symprof::report {
+
+/// repr() of a str, and of bytes (with its b).
+std::string python_string(std::string_view text);
+std::string python_bytes(std::string_view bytes);
+/// repr() of a float: the shortest text that reads back as `value`.
+std::string python_float(double value);
+
+/// Elements of a tensor, of one of three kinds.
+struct TensorElements {
+  std::int32_t element_type = 0;  ///< onnx::TensorProto::DataType.
+  std::vector<std::int64_t> sizes;
+  std::vector<std::int64_t> integers;  ///< Integers and booleans.
+  std::vector<std::uint64_t> large;    ///< uint64 alone.
+  std::vector<double> reals;           ///< Floating point.
+  std::vector<std::string> strings;
+};
+
+/// The first `most` elements of `tensor`, or all where it has fewer. Empty where the data is not
+/// there (external, or skipped) or has the wrong length, and for complex and packed types.
+std::optional<TensorElements> elements_of(const onnx::TensorProto& tensor, std::size_t most);
+
+/// One of them as Python writes it in a list: "1", "0.5", "True", "'text'".
+std::string element_text(const TensorElements& elements, std::size_t index);
+
+/// str(array.tolist()) cut to `length` letters, with "..." where there is more.
+std::string python_list_start(const onnx::TensorProto& tensor, std::size_t length);
+
+/// numpy's repr() of the flat array: "array([1., 2.], dtype=float32)". Empty where the elements are
+/// not known.
+std::string numpy_repr(const onnx::TensorProto& tensor);
+
+}  // namespace symprof::report

@@ -1,0 +1,30 @@
+// Whether a model fits, as text and as JSON (schema symprof.fit/1).
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/setting.h"
+#include "plan/fit.h"
+#include "plan/rent.h"
+#include "record/step_options.h"
+#include "report/profile/step_options.h"
+#include "report/write/layout.h"
+
+namespace symprof::report {
+
+/// For one device the answer, the peak and who holds it, the largest size, and what would make it
+/// fit; for several a row each. Where times were asked for, what the devices cost
+/// (report/plan/rent.h).
+void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
+               const plan::Job& job, const StepOptions& options, const Layout& layout);
+
+/// All devices are in the array "devices"; the members beside it are those of the first.
+void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
+                    const plan::Job& job, const Settings& settings,
+                    SettingSpeller spell = spell_plainly);
+
+}  // namespace symprof::report

@@ -1,0 +1,23 @@
+// A profile as JSON, schema symprof.profile/1: bytes, counts and FLOPs as integers, times in
+// microseconds, null for what was not computed.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "base/setting.h"
+#include "measure/measurement.h"
+#include "profile/profile.h"
+#include "record/step_options.h"
+#include "report/profile/step_options.h"
+
+namespace symprof::report {
+
+/// One line for each node, each group of totals and the timeline; ends in a newline. `measured` may
+/// be null: nothing was measured.
+void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
+                SettingSpeller spell = spell_plainly,
+                const measure::Measurement* measured = nullptr);
+
+}  // namespace symprof::report

@@ -1,0 +1,30 @@
+// The memory of a training loop as JSON members.
+#pragma once
+
+#include "base/device_spec.h"
+#include "profile/memory/step_memory.h"
+#include "report/write/json_writer.h"
+
+namespace symprof::report {
+
+/// The member "peak_at": phase and node of the call that ran, null before the first.
+void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& recording);
+
+/// The member `key`: bytes by category, those that hold nothing left out.
+void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& held);
+
+/// The members "fragmentation_bytes", "context_bytes" and "nvidia_smi_bytes"; null where `context`,
+/// and so their sum with what is reserved, is not known.
+void write_on_device(JsonWriter& json, const StepMemory& memory,
+                     std::optional<std::int64_t> context_bytes);
+
+/// The members "peak_is_lower_bound", "peak_doubt_bytes", "peak_doubt_most_bytes" and
+/// "peak_doubt_because": what values may be held longer, where the peak is no bound, too.
+void write_doubt(JsonWriter& json, const StepMemory& memory);
+
+/// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi
+/// shows of `device`, and what is excluded from totals.
+void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
+                  const DeviceSpec& device);
+
+}  // namespace symprof::report

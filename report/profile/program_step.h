@@ -1,0 +1,20 @@
+// What a report says of a step of a program that ran by itself.
+#pragma once
+
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/profile/footer.h"
+#include "report/write/json_writer.h"
+
+namespace symprof::report {
+
+/// Appends lines where the step has several passes, optimizers (or one that `options` does not
+/// know), or neighbours of another kind.
+void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile,
+                       const StepOptions& options);
+
+/// The member "program".
+void write_program(JsonWriter& json, const ProgramFacts& facts);
+
+}  // namespace symprof::report

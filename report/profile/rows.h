@@ -1,0 +1,78 @@
+// The rows of a report: nodes, or what they fold into, sorted and cut.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "profile/profile.h"
+#include "report/profile/columns.h"
+
+namespace symprof::report {
+
+enum class By : std::uint8_t { node, module, op };
+
+struct RowOptions {
+  By by = By::node;
+  std::optional<int> depth;    ///< Module levels that stay apart; see profile/fold.h.
+  std::optional<Column> sort;  ///< Largest first, or by name; empty: as they ran.
+  std::optional<int> top;      ///< The rest becomes one row.
+  Unit unit = Unit::flops;
+};
+
+/// Calls without a rule among a row's calls: its FLOPs are not known where there are any.
+struct UnmodelledCalls {
+  std::int64_t forward = 0;  ///< And loss.
+  std::int64_t backward = 0;
+  std::int64_t optimizer = 0;
+
+  UnmodelledCalls& operator+=(const UnmodelledCalls& other) {
+    forward += other.forward;
+    backward += other.backward;
+    optimizer += other.optimizer;
+    return *this;
+  }
+};
+
+/// Counts the calls of `node` that have no rule.
+UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);
+
+struct Row {
+  std::string op_type;
+  std::string op;
+  std::string module;
+  int depth = 0;              ///< Indentation.
+  std::vector<NodeId> nodes;  ///< In the order in which they ran.
+  RowFigures figures;
+  UnmodelledCalls unmodelled;
+  bool upper_bound = false;  ///< One of its nodes has it; see NodeRecord.
+  bool is_rest = false;      ///< All rows that --top cuts: no running sum ends there.
+};
+
+/// The text of a column for which is_text() holds.
+std::string text_of(const Row& row, Column column);
+/// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for a
+/// running sum that does not exist.
+std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
+/// Calls without a rule that a figure lacks.
+std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure);
+std::int64_t unmodelled(const Row& row, Column column);
+/// Calls whose time is not known that a figure of times lacks.
+std::int64_t unknown_times(const RowFigures& row, const Figure& figure);
+
+/// The rows of `profile`, folded, sorted and cut as `options` say.
+std::vector<Row> rows(const Profile& profile, const RowOptions& options);
+
+/// All rows, as they ran. This and the next two are rows() in three parts, for the profiles of one
+/// model at several sizes, whose rows must stand in one order.
+std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options);
+/// The places of `rows` in the order that `options` wants.
+std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options);
+/// `rows` in the order of order_of(), cut after `options.top`.
+std::vector<Row> arrange(const std::vector<Row>& rows, const std::vector<std::size_t>& order,
+                         const RowOptions& options);
+
+}  // namespace symprof::report

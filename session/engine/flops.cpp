@@ -1,0 +1,29 @@
+#include "session/engine/flops.h"
+
+#include "session/session.h"
+#include "session/setting_table.h"
+
+namespace symprof {
+namespace {
+
+/// Empty where a call of the node has no rule.
+std::optional<std::int64_t> forward_flops(const NodeProfile& node) {
+  if (node.figures.confidence == Confidence::unmodelled) return std::nullopt;
+  return node.figures.fwd_product_flops + node.figures.fwd_other_flops;
+}
+
+}  // namespace
+
+engine::NodeFlops flops_of_nodes(const std::string& model, const std::vector<std::string>& sizes) {
+  Settings settings;
+  settings.mode = Mode::inference;
+  for (const std::string& size : sizes) settings::set(settings, "sizes", size);
+  Session session(model);
+  const Profile profile = session.profile(settings);
+  engine::NodeFlops flops;
+  for (const NodeProfile& node : profile.nodes)
+    flops[profile.recording.nodes[static_cast<std::size_t>(node.node)].name] = forward_flops(node);
+  return flops;
+}
+
+}  // namespace symprof

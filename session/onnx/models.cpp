@@ -1,0 +1,45 @@
+#include "session/onnx/models.h"
+
+#include <memory>
+
+#include "base/error.h"
+#include "session/session.h"
+#include "session/setting_table.h"
+#include "session/torch_library.h"
+#include "workbench/model.h"
+
+namespace symprof {
+
+workbench::ValueRunner value_runner() {
+  const auto torch = std::make_shared<TorchLibrary>();
+  return {
+      .run = [torch](const Graph& graph,
+                     const auto& leaves) { return torch->measuring().values_of(graph, leaves); },
+      .stream = [torch](
+                    const Graph& graph, const auto& leaves,
+                    const auto& sink) { torch->measuring().stream_values(graph, leaves, sink); },
+      .bounds = [torch](const Graph& graph) { return torch->measuring().bounds_of_inputs(graph); },
+      .script_weights =
+          [torch](const std::string& path) { return torch->get().load_torchscript_weights(path); }};
+}
+
+workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
+                                  const std::vector<std::string>& shapes,
+                                  const workbench::ValueRunner& runner) {
+  if (!workbench::is_archive(path))
+    return workbench::runnable(*workbench::read_model(path, workbench::Weights::keep), path);
+  Settings settings;
+  settings.mode = Mode::inference;
+  for (const std::string& size : sizes) settings::set(settings, "sizes", size);
+  for (const std::string& shape : shapes) settings::set(settings, "inputs", shape);
+  Session session(path);
+  return workbench::runnable(session.prepare(settings).graph, path, runner);
+}
+
+void check_is_onnx(const std::string& path, const std::string& verb) {
+  if (workbench::is_archive(path))
+    throw Error(path, "not an ONNX model; symprof " + verb + " works on these alone.",
+                "Export the model with torch.onnx.export.");
+}
+
+}  // namespace symprof

@@ -1,0 +1,24 @@
+// Models whose values can be computed, and what computes them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "workbench/runnable.h"
+
+namespace symprof {
+
+/// The interpreter of graphs on real values; LibTorch loads while the model is read.
+workbench::ValueRunner value_runner();
+
+/// An ONNX model as it is written, or a .pt2 or TorchScript file, prepared for inference. `sizes`
+/// are those of symbolic dimensions, "batch=2", `shapes` those of a script's inputs,
+/// "x=float32[2,3]".
+workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
+                                  const std::vector<std::string>& shapes,
+                                  const workbench::ValueRunner& runner);
+
+/// Throws Error for a file that is no ONNX: `verb` has nothing to do with it.
+void check_is_onnx(const std::string& path, const std::string& verb);
+
+}  // namespace symprof
