@@ -1,4 +1,4 @@
-// A change of how a model is run, as a value: settings and what they are given.
+// A change of how a model is run, as a value: settings and their values.
 //
 // Public header.
 #pragma once
@@ -10,7 +10,7 @@
 
 namespace symprof::plan {
 
-/// Settings that are given besides those of the run, in order. A flag's value is empty.
+/// Settings added to those of the run, in order. A flag's value is empty.
 struct Change {
   std::vector<SettingRef> settings;
 
@@ -23,7 +23,7 @@ inline Change operator+(Change first, const Change& second) {
   return first;
 }
 
-/// The settings side by side, as references that a face spells (base/setting.h).
+/// The settings side by side, as references that a front end formats (base/setting.h).
 inline std::string text_of(const Change& change) {
   std::string text;
   for (const SettingRef& reference : change.settings)

@@ -10,14 +10,14 @@
 namespace symprof::plan {
 namespace {
 
-/// GPUs before Ampere have no bf16 products.
+/// GPUs before Ampere have no bf16 matrix multiplication.
 bool has_bf16(const DeviceSpec& device) { return device.compute_major >= 8; }
 
 std::string folder_of(std::string_view pattern) {
   return std::string(pattern.substr(0, pattern.rfind('.') + 1));
 }
 
-/// The patterns that are in none of the others: the modules of one are not recomputed twice.
+/// Drops patterns whose modules may contain each other: a module is not recomputed twice.
 std::vector<std::string> side_by_side(const std::vector<std::string>& patterns) {
   std::vector<std::string> chosen;
   for (const std::string& pattern : patterns) {

@@ -7,12 +7,12 @@
 namespace symprof::plan {
 namespace {
 
-/// What stands aside where the peak is a lower bound.
+/// Bytes set aside where the peak is a lower bound.
 std::int64_t set_aside(const Recording& recording) {
   return profile::peak_doubt(recording).margin_bytes();
 }
 
-/// The allocator takes its fraction of what it is told the device has.
+/// The allocator's fraction refers to the memory that the simulated device has.
 profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
                                      profile::LoopOptions loop) {
   const std::int64_t free = std::max<std::int64_t>(budget.free_bytes() - aside, 1);
@@ -23,8 +23,8 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
   return {.loop = loop, .device_bytes = free};
 }
 
-/// What the loop reserves with room without end is within what the device has: it meets no limit
-/// there. Garbage collection comes before a limit does.
+/// True if what the loop reserves without a limit is within the device's limit. Garbage collection
+/// starts before the limit is reached.
 bool never_asks_for_more(const StepMemory& wanted, const profile::StepMemoryOptions& there) {
   const profile::AllocatorSettings& allocator = there.loop.allocator;
   const auto limit = static_cast<std::int64_t>(allocator.per_process_memory_fraction *

@@ -37,7 +37,7 @@ Fit Fitting::fit(const Recording& recording, const profile::LoopOptions& loop) c
   return plan::fit(recording, report_.device, report_.budget, loop);
 }
 
-/// Whether the loop fits with `change`; false where the model does not run with it.
+/// True if the loop fits with `change`; false where the model does not run with it.
 bool Fitting::fits(const Change& change) {
   try {
     return plan::fits(trial_.record(change), report_.device, report_.budget, trial_.loop(change));
@@ -108,7 +108,7 @@ bool Fitting::add_change(const Change& change) {
   }
 }
 
-/// Changes that make the loop fit come first; both groups stay from the cheapest to the dearest.
+/// Changes that make the loop fit come first; each group is sorted by ascending cost.
 void Fitting::add_changes() {
   std::vector<Change> helpful;
   for (const Change& change : possible_changes(trial_.graph(), trial_.situation()))
@@ -120,7 +120,8 @@ void Fitting::add_changes() {
                         [](const TriedChange& tried) { return tried.fit.fits(); });
 }
 
-/// Where no single change is enough: the cheapest two, three and so on until the loop fits, or all.
+/// Where no single change is enough: combines the cheapest two, three and so on until the loop
+/// fits, or all.
 void Fitting::add_together(const std::vector<Change>& helpful) {
   const auto fits = [](const TriedChange& tried) { return tried.fit.fits(); };
   if (helpful.size() < 2 || std::ranges::any_of(report_.changes, fits)) return;

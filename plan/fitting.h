@@ -1,4 +1,4 @@
-// Runs a model in different ways and asks the allocator of a device each time.
+// Runs a model in different ways and simulates the device's allocator each time.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,12 @@
 
 namespace symprof::plan {
 
-/// What the largest size is asked for when it is that of a key-value cache, in tokens.
+/// The dimension whose largest size is that of a key-value cache, in tokens.
 inline constexpr std::string_view cache_dimension = "kv-cache";
 
 class Fitting {
  public:
-  /// `trial` has to outlive this.
+  /// `trial` must outlive this.
   Fitting(Trial& trial, const Budget& budget);
 
   /// Whether the loop fits, the largest size of `dimension` unless that is empty, and what would
@@ -38,8 +38,8 @@ class Fitting {
   FitReport report_;
 };
 
-/// Throws `error`; as one about the setting "max" where it is about the size of `dimension`, which
-/// nobody gave: the search tried it.
+/// Throws `error`; if it is about the size of `dimension`, as an error of the setting "max",
+/// because the search chose that size.
 [[noreturn]] void throw_of_largest(const Error& error, const std::string& dimension);
 
 }  // namespace symprof::plan

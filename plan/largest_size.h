@@ -1,4 +1,4 @@
-// The largest size that a device has room for.
+// The largest size that fits a device.
 //
 // Public header.
 #pragma once
@@ -11,18 +11,17 @@
 namespace symprof::plan {
 
 struct LargestSize {
-  std::optional<std::int64_t> fits;     ///< The largest that was found to fit; empty: none does.
-  std::optional<std::int64_t> refused;  ///< The smallest that was found not to.
+  std::optional<std::int64_t> fits;     ///< The largest found to fit; empty: none.
+  std::optional<std::int64_t> refused;  ///< The smallest found not to fit.
   /// Why the model does not run with `refused`, which may refer to settings (base/setting.h);
-  /// empty: memory is missing.
+  /// empty: not enough memory.
   std::string refusal;
   int trials = 0;
 };
 
-/// Doubles from `start` (at least 1) until `fits` says no or `most` is reached, then halves the
-/// gap. The answer is right where a size that fits means that all smaller ones do: so it is for
-/// memory, but for a few sizes at the border that the allocator's segments favour. Without `most`
-/// the search ends at 2^40.
+/// Doubles from `start` (at least 1) until `fits` returns false or `most` is reached, then bisects.
+/// Correct if every size below a fitting one fits: true for memory, except a few sizes at the limit
+/// that depend on the allocator's segments. Without `most` the search ends at 2^40.
 LargestSize find_largest_size(std::int64_t start, std::optional<std::int64_t> most,
                               const std::function<bool(std::int64_t)>& fits);
 

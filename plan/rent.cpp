@@ -5,8 +5,8 @@
 namespace symprof::plan {
 namespace {
 
-/// Steps with calls that have no time take longer than is said: nothing is known but that a job is
-/// late.
+/// False if some calls have no time: the step takes longer than its sum, so only a late job is
+/// certain.
 bool is_whole(const StepTime& time) { return time.unknown_calls == 0; }
 
 InTime in_time(const Rent& rent, double deadline_seconds) {
@@ -33,7 +33,7 @@ std::optional<double> price_of(const FitReport& report, const Job& job) {
   return found == job.prices->per_hour.end() ? std::nullopt : std::optional(found->second);
 }
 
-/// Index of the report with the least of what `measure` gives; nothing where it gives nothing.
+/// The index of the report with the smallest value of `measure`; empty if it is empty for all.
 template <class Measure>
 std::optional<std::size_t> least(const std::vector<FitReport>& reports, const Measure& measure) {
   std::optional<std::size_t> best;

@@ -1,4 +1,4 @@
-// Which device to rent for a job: how fast, how dear, and whether in time.
+// Which device to rent for a job: speed, price, and the deadline.
 //
 // Public header.
 #pragma once
@@ -13,37 +13,37 @@
 
 namespace symprof::plan {
 
-/// What devices cost, as the user's file has it: nothing here comes with the program.
+/// Prices of devices, from the user's file: the program has none of its own.
 struct Prices {
-  std::string currency;                    ///< Printed as it stands.
-  std::map<std::string, double> per_hour;  ///< By the devices' names.
+  std::string currency;                    ///< Printed as given.
+  std::map<std::string, double> per_hour;  ///< By device name.
 };
 
 /// Reads a file of prices (docs/guide/rent.md). Throws Error that says which key is wrong.
 Prices load_prices(const std::string& path);
 Prices parse_prices(const std::string& json, const std::string& path);
 
-/// What is to be done with the model.
+/// The work to do with the model.
 struct Job {
   std::optional<std::int64_t> samples;
   std::optional<double> deadline_seconds;
   std::optional<Prices> prices;
 
-  /// Whether anything is asked that needs the time of a step.
+  /// True if the job needs the time of a step.
   bool is_asked() const { return samples || deadline_seconds || prices; }
 };
 
-/// Whether a job is done before its deadline, by the step's interval.
+/// Whether a job meets its deadline, judged by the interval of the step's time.
 enum class InTime : std::uint8_t {
-  yes,       ///< Even where steps take as long as nine of ten measurements allow.
+  yes,       ///< Even at the slow end of the 90 % interval.
   likely,    ///< With the predicted time.
-  unlikely,  ///< Only where steps are shorter than predicted.
+  unlikely,  ///< Only if steps are faster than predicted.
   no,
 };
 
-/// A device at work, with the step that FitReport::time is of. Empty: not known, or not asked.
-/// Of a step with calls that have no time, what follows from it is a bound, and `in_time` is `no`
-/// or not known.
+/// A device at work, with the step of FitReport::time. Empty members are unknown or not requested.
+/// If the step has calls without a time, derived values are bounds, and `in_time` is `no` or
+/// unknown.
 struct Rent {
   std::optional<double> samples_per_second, tokens_per_second;
   std::optional<double> price_per_hour, cost_per_million_samples, cost_per_million_tokens;
@@ -51,14 +51,14 @@ struct Rent {
   std::optional<InTime> in_time;
 };
 
-/// Whole steps: the last one may be part empty.
+/// Counts whole steps; the last one may be partly empty.
 Rent rent_of(const FitReport& report, const Job& job);
 
-/// The device to take, as an index: of those that do the job in time (likely at least), the
-/// cheapest; without prices the fastest. Empty: none has a time for all its calls, does it in
-/// time, or has a price where there are prices.
+/// The index of the device to take: the cheapest that meets the deadline (at least likely); without
+/// prices the fastest. Empty: no device has a time for all its calls, meets the deadline, or has a
+/// price where prices are given.
 std::optional<std::size_t> best_device(const std::vector<FitReport>& reports, const Job& job);
-/// The one that makes the most samples a second, of those with a time for all calls.
+/// The index of the device with the most samples per second, among those with a time for all calls.
 std::optional<std::size_t> fastest_device(const std::vector<FitReport>& reports);
 
 }  // namespace symprof::plan

@@ -1,4 +1,4 @@
-// How a plan asks what would be: a typed change in, what comes of it out.
+// The interface for what-if questions: takes a typed change, returns its results.
 #pragma once
 
 #include "plan/change.h"
@@ -10,11 +10,11 @@
 
 namespace symprof::plan {
 
-/// How a model is run: what a change of it has to know.
+/// How a model is run: the facts that a change depends on.
 struct Situation {
   StepOptions step;
   profile::LoopOptions loop;
-  bool is_cast = false;  ///< The model was given another dtype than its own.
+  bool is_cast = false;  ///< The model was converted to another dtype.
 };
 
 /// One model on one device, run in different ways.
@@ -25,17 +25,18 @@ class Trial {
   virtual const Situation& situation() const = 0;
   /// The graph that runs without a change.
   virtual const Graph& graph() const = 0;
-  /// What the user calls the dimension with this symbol; the symbol itself where the user does not.
+  /// The user's name of the dimension with this symbol; the symbol itself where the user gives
+  /// none.
   virtual std::string name_of(const std::string& symbol) const = 0;
-  /// The size that the user gave the dimension; empty where none was given.
+  /// The size that the user gave for the dimension; empty: none.
   virtual std::optional<std::int64_t> given_size(const std::string& name) const = 0;
 
-  /// A step with `change`. Throws Error where the model does not run so.
+  /// Records a step with `change`. Throws Error where the model does not run so.
   virtual Recording record(const Change& change) = 0;
   /// The loop around that step.
   virtual profile::LoopOptions loop(const Change& change) const = 0;
-  /// How long a step that was recorded takes; empty where nobody asks. Throws Error where the
-  /// device's file lacks what times need.
+  /// The time of a recorded step; empty if times are not requested. Throws Error where the device's
+  /// file lacks values that times need.
   virtual std::optional<StepTime> time(const Recording& recording) = 0;
 };
 

@@ -19,15 +19,15 @@ AlternativePlan carried_out(std::string name, CheckpointPlanner& planner,
   }
 }
 
-/// Regions [first, end) of the step as one.
+/// Regions [first, end) of the step joined into one.
 CheckpointRegion joined(const StepCosts& costs, std::size_t first, std::size_t end) {
   CheckpointRegion region;
   for (std::size_t i = first; i < end; ++i) region.modules.push_back(costs.regions[i].module);
   return region;
 }
 
-/// Segments of about the square root of the number of regions, each with its input alone (Chen, Xu,
-/// Zhang, Guestrin, arXiv 1604.06174).
+/// Segments of about the square root of the number of regions, each keeping its input alone (Chen,
+/// Xu, Zhang, Guestrin, arXiv 1604.06174).
 CheckpointPlan square_root(const StepCosts& costs) {
   const std::size_t count = costs.regions.size();
   const auto segments = static_cast<std::size_t>(std::lround(std::sqrt(count)));
@@ -48,11 +48,11 @@ CheckpointPlan keeping(const StepCosts& costs, auto&& keeps) {
   return plan;
 }
 
-// Slots of memory, as the public code has them by default.
+// Slots of memory: the default of rotor's public code.
 constexpr std::int64_t rotor_slots = 500;
 constexpr std::size_t many_regions = 100;
 
-/// The regions as rotor's stages. All that lies outside of them is always there.
+/// The regions as rotor's stages. Memory outside the regions counts as always allocated.
 RotorChain chain_of(const StepCosts& costs, double slot) {
   RotorChain chain;
   const auto slots = [&](std::int64_t bytes) {
@@ -75,7 +75,7 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
   const StepCosts& costs = planner.selector().costs();
   std::int64_t all = 0;
   for (const RegionCosts& region : costs.regions) all += region.freed_bytes + region.output_bytes;
-  // What the step has for values: the budget without what it holds beside them at its peak.
+  // Memory for the values of the chain: the budget minus what else the step holds at its peak.
   const std::int64_t beside = planner.plain().peaks.reserved_bytes - all;
   AlternativePlan found{rotor_name, std::nullopt, "finds no schedule within the budget"};
   for (double share = 1; share > 0.3; share -= 0.05) {

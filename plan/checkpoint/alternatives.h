@@ -1,4 +1,4 @@
-// What else is done about activations, each carried out as a plan of the same regions.
+// Other published ways to save activation memory, each simulated as a plan of the same regions.
 //
 // Public header.
 #pragma once
@@ -13,14 +13,15 @@ namespace symprof::plan {
 
 struct AlternativePlan {
   std::string name;
-  std::optional<PlayedPlan> played;  ///< Empty: it gives no plan here.
-  std::string note;                  ///< Why, or what the plan leaves out. May refer to settings.
+  std::optional<PlayedPlan> played;  ///< Empty: the method gives no plan here.
+  std::string note;  ///< Why there is no plan, or what the plan omits. May refer to settings.
 };
 
 inline constexpr const char* rotor_name = "rotor";
 
-/// Nothing; every region; Chen's square root; rotor within the budget; PyTorch's list of operators
-/// to save; AOTAutograd's minimum cut. What `planner` answers afterwards takes them into account.
+/// The alternatives: no checkpoints; every region; Chen's square root; rotor within the budget;
+/// PyTorch's list of operators to save; AOTAutograd's minimum cut. Later answers of `planner`
+/// consider these plans too.
 std::vector<AlternativePlan> play_alternatives(CheckpointPlanner& planner,
                                                std::int64_t budget_bytes);
 

@@ -7,21 +7,21 @@
 namespace symprof::plan {
 namespace {
 
-/// Plans that are carried out until one holds.
+/// Plans simulated until one fits.
 constexpr int most_plays = 16;
 constexpr std::size_t least_choices = 24, most_choice_calls = 100'000, most_even = 12;
 constexpr int most_between = 8;
-/// Varied plans, and the calls of the steps in which they are carried out together.
+/// The most varied plans, and a cap on the calls of the steps simulated for them.
 constexpr std::size_t most_varied = 40, most_varied_calls = 20'000;
-/// The same of changed ones, where regions are alike and where they are not; changes that are
-/// thought of for each.
+/// Caps on the simulated calls for changed plans, with and without equal regions; candidate changes
+/// considered for each.
 constexpr std::size_t most_changed_calls_alike = 20'000, most_changed_calls = 60'000;
 constexpr int most_thoughts = 60;
-/// Regions in which a plan is changed at once, and patterns of a frontier over which it goes.
+/// Regions changed at once, and the farthest move along a frontier, in patterns.
 constexpr std::size_t most_moves = 4, farthest_move = 12;
 constexpr double golden_ratio = 0.618033988749895;
-/// Shares: of the budget, below which it makes no sense to search on; of the step, below which no
-/// better plan is looked for.
+/// Shares: of the budget, the resolution of the search; of the step, the gain below which no better
+/// plan is searched for.
 constexpr double finest_step = 0.001, good_enough = 0.001;
 
 }  // namespace
@@ -54,9 +54,9 @@ double BudgetSearch::least_cost_us() const {
   return planner_.least_cost_us(budget_bytes_).value_or(0.0) + selector_.costs().free_us;
 }
 
-/// The allocator decides: where it wants more than the budget, a plan for less is asked for. Then
-/// the smallest such reduction is searched. While less than the highest window is given up, nothing
-/// runs again.
+/// The allocator decides: if it reserves more than the budget, a plan for less memory is requested,
+/// and the smallest such reduction is then searched by bisection. Budgets above the
+/// highest window leave nothing to recompute.
 std::optional<double> BudgetSearch::bisect() {
   const auto budget = static_cast<double>(budget_bytes_);
   const double least = budget - static_cast<double>(selector_.highest_window_bytes());
@@ -80,8 +80,8 @@ std::optional<double> BudgetSearch::bisect() {
   return held;
 }
 
-/// What a plan reserves beyond its tensors differs from plan to plan, so that some which cost less
-/// than the best may hold, too.
+/// What a plan reserves beyond its tensors differs from plan to plan, so cheaper plans than the
+/// best may fit, too.
 void BudgetSearch::try_others(double reduction) {
   try_between(reduction);
   if (is_good_enough(good_enough)) return;
@@ -89,7 +89,7 @@ void BudgetSearch::try_others(double reduction) {
   vary(reduction);
 }
 
-/// Plans for a little more memory.
+/// Plans for slightly more memory.
 void BudgetSearch::try_between(double reduction) {
   for (int i = 1; i <= most_between; ++i) {
     const double less = reduction * (1 - static_cast<double>(i) / (most_between + 1));
@@ -97,7 +97,7 @@ void BudgetSearch::try_between(double reduction) {
   }
 }
 
-/// Plans that treat equal modules equally: their blocks fit into each other's places.
+/// Plans that treat equal modules equally: their blocks fit into each other's freed places.
 void BudgetSearch::try_evened(double reduction) {
   const Selection base = selector_.select(budget_bytes_ - static_cast<std::int64_t>(reduction));
   const std::vector<Selection> even = selector_.evened(base, least_cost_us(), least_tried_us());
@@ -106,12 +106,12 @@ void BudgetSearch::try_evened(double reduction) {
     if (holds(even[i])) return;
 }
 
-/// Others of about the least cost, each of which may leave other holes.
+/// Other plans of nearly the least cost, each of which may fragment memory differently.
 void BudgetSearch::vary(double reduction) {
   for (unsigned variation = 1;
        variation <= std::min(planner_.plans_of(most_varied_calls), most_varied); ++variation) {
     if (is_good_enough(worth_varying)) return;
-    const double share = std::fmod(variation * golden_ratio, 1);  // Evenly over all of it.
+    const double share = std::fmod(variation * golden_ratio, 1);  // Spreads the reductions evenly.
     const Selection other =
         selector_.select(budget_bytes_ - static_cast<std::int64_t>(share * reduction), variation);
     if (other.cost_us < least_tried_us()) holds(other);
@@ -127,8 +127,8 @@ void BudgetSearch::try_every_choice() {
     if (holds(choice)) return;
 }
 
-/// A plan that holds has found a layout with few holes, which one that differs little from it
-/// often keeps.
+/// A plan that fits has found a layout with little fragmentation; a similar plan often keeps that
+/// layout.
 void BudgetSearch::change_best() {
   const bool are_alike = 2 * selector_.block_types() <= selector_.costs().regions.size();
   const std::size_t most =
@@ -155,7 +155,7 @@ Selection BudgetSearch::changed() {
   return other;
 }
 
-/// One region gets another pattern of its own, or that of one of its type.
+/// Gives one region another pattern of its frontier, or swaps it with that of an equal region.
 void BudgetSearch::move_one(Selection& selection) {
   const std::size_t region = some(selection.patterns.size());
   int& pattern = selection.patterns[region];

@@ -1,5 +1,5 @@
-// The search for a plan of least time within one budget, with the allocator in the loop: what a
-// selector takes for the best plan may reserve more than the tensors that it counts.
+// The search for the plan of least time within one budget, with the allocator in the loop: the plan
+// that a selector finds best may reserve more than the tensors that the selector counts.
 #pragma once
 
 #include <cstdint>
@@ -15,25 +15,25 @@ namespace symprof::plan {
 
 class BudgetSearch {
  public:
-  /// Plans are carried out by `planner`, which remembers them. Both have to outlive this.
+  /// `planner` simulates the plans and caches them. Both arguments must outlive this.
   BudgetSearch(CheckpointPlanner& planner, const Selector& selector, std::int64_t budget_bytes)
       : planner_(planner), selector_(selector), budget_bytes_(budget_bytes) {}
 
-  /// A plan that another one cannot beat by more than this share of the step ends a search.
+  /// A search ends when no plan can beat the best one by more than this share of the step.
   static constexpr double worth_varying = 0.005;
-  /// A plan that is cheaper by less is no better.
+  /// The least improvement that counts.
   static constexpr double least_gain_us = 1e-6;
 
-  /// All of the following, as long as a better plan may exist.
+  /// Runs all of the following, as long as a better plan may exist.
   void run();
-  /// Plays what the selector finds for less and less memory, until it holds. What was given up
-  /// then, in bytes; empty where nothing holds, or nothing is left to be better.
+  /// Simulates the selector's plans for less and less memory until one fits. Returns the reduction
+  /// of the budget, in bytes; empty where nothing fits, or no better plan remains.
   std::optional<double> bisect();
-  /// Plays others around what was found after `reduction` bytes were given up.
+  /// Tries other plans near those found at `reduction` bytes below the budget.
   void try_others(double reduction);
-  /// Of a few regions: plays what was not tried yet and is cheaper, cheapest first.
+  /// For few regions: tries the untried cheaper plans, cheapest first.
   void try_every_choice();
-  /// Changes the best plan that was found in a few regions, as long as that makes it better.
+  /// Changes the best plan found in a few regions at a time, as long as that improves it.
   void change_best();
 
  private:
@@ -45,15 +45,16 @@ class BudgetSearch {
   void move_one(Selection& selection);
   std::size_t some(std::size_t count) { return random_() % count; }
   bool is_good_enough(double share) const;
-  /// Of what was tried and holds; endless where nothing does. As the selector counts costs.
+  /// The least cost among the tried plans that fit, infinite where none does; in the selector's
+  /// costs.
   double least_tried_us() const;
-  /// What the selector counts at least.
+  /// The lower bound of the cost, in the selector's costs.
   double least_cost_us() const;
 
   CheckpointPlanner& planner_;
   const Selector& selector_;
   std::int64_t budget_bytes_;
-  std::optional<Selection> best_;  // That holds.
+  std::optional<Selection> best_;  // The best one that fits.
   std::set<std::vector<int>> tried_;
   std::minstd_rand random_;
 };

@@ -104,7 +104,8 @@ bool CertainBytes::is_in_forward(int place) const {
   return phase == Phase::forward || phase == Phase::loss;
 }
 
-/// Modules that are no regions run again in one recording only, that of all, and in no plan.
+/// Modules that are not regions are recomputed only in the fully checkpointed recording, and in no
+/// plan.
 bool CertainBytes::leave_out_others(Holders& holders) const {
   const auto regions = static_cast<int>(steps_.regions());
   const std::size_t left_out =
@@ -115,7 +116,7 @@ bool CertainBytes::leave_out_others(Holders& holders) const {
 }
 
 void CertainBytes::add(const Spans& spans, std::int64_t bytes, int region, Holders holders) {
-  holders.maker = region;  // Also of what no later call sees.
+  holders.maker = region;  // Also for storages that no later call reads.
   const bool has_others = leave_out_others(holders);
   const int maker = holders.maker;
   const std::size_t regions = holders.readers.size() + (maker == none ? 0 : 1);
@@ -136,12 +137,12 @@ void CertainBytes::add(const Spans& spans, std::int64_t bytes, int region, Holde
   }
 }
 
-/// Both run again in the same recordings.
+/// True if both are recomputed in the same recordings.
 bool CertainBytes::is_alike(int a, int b) const {
   return steps_.side(static_cast<std::size_t>(a)) == steps_.side(static_cast<std::size_t>(b));
 }
 
-/// As the maker runs, however the reader does.
+/// The maker's choice decides, whatever the reader does.
 void CertainBytes::add_of_two(const Spans& spans, std::int64_t bytes, int maker) {
   const auto at = static_cast<std::size_t>(maker);
   const bool is_even = steps_.side(at) == 0;
@@ -154,9 +155,10 @@ void CertainBytes::add_of_two(const Spans& spans, std::int64_t bytes, int maker)
   uncertain_.add(sure, -bytes);
 }
 
-/// A region that runs again keeps its inputs until then, and from then on as long as if it did not:
-/// what it made again was saved again. So with all readers plain it goes first, which is as in the
-/// plain step, or, if its maker runs again, as in the recording in which no reader does.
+/// A recomputed region keeps its inputs until its recomputation and from then on as long as an
+/// uncheckpointed one, because the recomputation saves them again. So the storage is freed earliest
+/// with all readers uncheckpointed: as in the plain step or, if its maker is recomputed, as in the
+/// recording in which no reader is.
 void CertainBytes::add_of_many(const Spans& spans, std::int64_t bytes, const Holders& holders) {
   Span sure = spans.plain.within(spans.again);
   uncertain_.add(spans.plain, bytes);
@@ -168,7 +170,7 @@ void CertainBytes::add_of_many(const Spans& spans, std::int64_t bytes, const Hol
   uncertain_.add(sure, -bytes);
 }
 
-/// What is there because a region ran again.
+/// Storages made by recomputation.
 void CertainBytes::add_made_again() {
   const Recording& recording = again().recording();
   for (std::size_t i = 0; i < recording.storages.size(); ++i) {
@@ -180,7 +182,7 @@ void CertainBytes::add_made_again() {
   }
 }
 
-/// Gradients and the like.
+/// Gradients and other storages made outside the forward pass.
 void CertainBytes::add_others() {
   const auto add = [this](const SharedCalls& calls, auto& list) {
     const auto made = calls.made();
@@ -201,7 +203,8 @@ std::vector<std::int64_t> CertainBytes::sums_of(const Spanned& list) const {
   return sums.by_call();
 }
 
-/// By shared call: what the plain step holds and another one might not, but for its regions.
+/// By shared call: bytes of the plain step that another plan might not hold, apart from those that
+/// regions decide about.
 std::vector<std::int64_t> CertainBytes::uncertain_bytes() const {
   std::vector<std::int64_t> sums = uncertain_.by_call();
   const std::vector<std::int64_t> plain = sums_of(base_plain_);

@@ -1,5 +1,5 @@
-// Which bytes of a step are there for sure at each call, whichever regions run again, and which a
-// region decides about.
+// Lower bounds on memory: which bytes of a step are allocated at each call whatever is recomputed,
+// and which bytes each region's recomputation decides about.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace symprof::plan {
 
-/// Bytes that are there while some calls run, by call.
+/// Bytes allocated while calls run, by call.
 class Sums {
  public:
   explicit Sums(std::size_t calls) : changes_(calls + 1) {}
@@ -30,26 +30,26 @@ enum class Pool : std::uint8_t { all, small, large };
 /// Calls are those that all steps share (SharedCalls).
 class CertainBytes {
  public:
-  /// `weights` are those of the pool; null: blocks of all pools count, in bytes. Both have to
-  /// outlive this.
+  /// `weights` are those of the pool; null: blocks of all pools count, in bytes. Both must outlive
+  /// this.
   CertainBytes(const SharedSteps& steps, Pool pool, const profile::SegmentWeights* weights);
 
-  /// Of a block; 0 in another pool.
+  /// The weight of a block; 0 if it belongs to another pool.
   std::int64_t weight(std::int64_t bytes) const;
-  /// By call: what the plain step holds without what another one might not hold; what regions
-  /// decide about is in it. `held_bytes` is by call of the plain recording.
+  /// By call: what the plain step holds, minus what another plan might not hold. Includes what
+  /// regions decide about. `held_bytes` is by call of the plain recording.
   std::vector<std::int64_t> held(const std::vector<HeldBytes>& held_bytes) const;
-  /// By call: what is not there if the module runs again and keeps its inputs alone; less than 0
-  /// where more is there, as soon as it went back.
+  /// By call: the bytes saved by recomputing the module with its inputs alone kept (negative once
+  /// its recomputation holds more).
   std::vector<std::int64_t> difference(std::size_t module) const;
-  /// The same without that.
+  /// The same, with negative values as 0.
   std::vector<std::int64_t> freed(std::size_t module) const;
-  /// What the module frees at the call depends on what it keeps. Before backward, what is kept may
-  /// be there anyway.
+  /// True if what the module frees at the call depends on what it keeps. Before backward, kept
+  /// tensors may be allocated anyway.
   bool is_choice(std::size_t module, std::size_t place) const;
 
  private:
-  /// One storage in all recordings; empty spans where a recording has none like it.
+  /// One storage in all recordings; empty spans where a recording has no matching storage.
   struct Spans {
     Span plain, again, even, odd;
   };
@@ -80,8 +80,9 @@ class CertainBytes {
   std::vector<Sums> held_plain_, held_again_;  // By module.
   Sums uncertain_;
   Spanned base_plain_;
-  std::array<Spanned, 3> base_other_;  // all again, even, odd
-  /// The last call of the forward pass after which something goes because its module runs again.
+  std::array<Spanned, 3> base_other_;  // fully checkpointed, even, odd
+  /// The last call of the forward pass after which a storage is freed because its module is
+  /// recomputed.
   int last_forward_free_ = -1;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t index_of(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-/// What nodes without calls hold goes when the next one with calls begins.
+/// Nodes without calls free their values when the next node with calls begins.
 void carry_on(std::vector<NodeId>& nodes) {
   for (std::size_t i = 1; i < nodes.size(); ++i)
     if (nodes[i] == none) nodes[i] = nodes[i - 1];
@@ -67,8 +67,8 @@ void ComposedNodes::read_doubts(const SharedSteps& steps) {
     }
 }
 
-/// Where the region that ends with it does not run again, a value goes within it as in the plain
-/// step.
+/// If the region ending with that node is not recomputed, the value is freed within it as in the
+/// plain step.
 NodeId ComposedNodes::node_of_plain(NodeId node_again, NodeId in_plain) const {
   const NodeId last = plain_of_[index_of(node_again)];
   if (in_plain == none || again_of_[index_of(in_plain)] == none) return last;
@@ -86,7 +86,7 @@ NodeId ComposedNodes::node(CallId call, const std::vector<bool>& again) const {
                                                                : nodes.plain;
 }
 
-/// Of a region that does not run again: the node itself.
+/// For a region that is not recomputed: the node itself.
 NodeId ComposedNodes::last_of_region(NodeId node_plain, const std::vector<bool>& again) const {
   const NodeId one = again_of_[index_of(node_plain)];
   return runs_again(one, again) ? plain_of_[index_of(one)] : node_plain;

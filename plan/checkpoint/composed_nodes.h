@@ -1,9 +1,9 @@
-// Which node each call of a composed step is part of, and until when Python may hold its values.
+// For each call of a composed step: its node, and until when Python may keep its values alive.
 //
-// A region that runs again is one node, and nobody knows how long the functions inside hold what
-// they make; in one that does not, each node is its own, and a file may not tell when its values go
-// (StorageRecord::may_live_until). So both are those of the step in which all regions run again for
-// regions that do, and of the plain step for the others.
+// A recomputed region is a single node, within which lifetimes are unknown. In other regions each
+// node stands alone, and a file may leave lifetimes open (StorageRecord::may_live_until). So
+// recomputed regions use the nodes and uncertainties of the fully checkpointed step, other regions
+// those of the plain step.
 #pragma once
 
 #include <vector>
@@ -13,12 +13,12 @@
 
 namespace symprof::plan {
 
-/// Nodes are those of the plain step: of a region that runs again, the last one stands for all.
-/// Calls and storages are those of the step in which all regions run again. `again` says of each of
-/// SharedSteps::modules() whether it runs again.
+/// Nodes are those of the plain step; the last node of a recomputed region stands for all of it.
+/// Calls and storages are those of the fully checkpointed step. `again` is by
+/// SharedSteps::modules(): true if the module is recomputed.
 class ComposedNodes {
  public:
-  /// `steps` are alike.
+  /// `steps` must be alike (SharedSteps::are_alike).
   explicit ComposedNodes(const SharedSteps& steps);
 
   struct Doubt {
@@ -31,14 +31,14 @@ class ComposedNodes {
   Doubt doubt(StorageId storage, const std::vector<bool>& again) const;
 
  private:
-  /// The same call in two steps; no node where a step does not make it.
+  /// The same call in two steps; none where a step does not make it.
   struct CallNodes {
     NodeId plain = none, again = none;
   };
-  /// The same storage in two steps. What is made again alone is in no doubt.
+  /// The same storage in two steps. Storages made by recomputation have certain lifetimes.
   struct Doubts {
     Doubt plain, again;
-    NodeId maker = none;  // In the step in which all regions run again.
+    NodeId maker = none;  // In the fully checkpointed step.
   };
 
   void read_nodes(const SharedSteps& steps);
@@ -49,12 +49,12 @@ class ComposedNodes {
 
   std::vector<CallNodes> calls_;
   std::vector<Doubts> doubts_;  // By storage.
-  /// By node of the step in which all regions run again: the module that it stands for.
+  /// By node of the fully checkpointed step: the module that it stands for.
   std::vector<int> modules_;
-  /// By the same: the last node of the plain step that makes one of its calls in the forward pass;
-  /// of nodes without calls, that of the node before.
+  /// By the same node: the last plain node that makes one of its forward calls; for nodes without
+  /// calls, that of the previous node.
   std::vector<NodeId> plain_of_;
-  /// By node of the plain step, the other way around.
+  /// By node of the plain step: the inverse.
   std::vector<NodeId> again_of_;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t at(std::int32_t index) { return static_cast<std::size_t>(index); }
 
-/// Tensors are those of another step's storages.
+/// The nodes' tensors refer to another step's storages.
 std::vector<NodeRecord> without_tensors(std::vector<NodeRecord> nodes) {
   for (NodeRecord& node : nodes) {
     node.inputs.clear();
@@ -46,7 +46,7 @@ ComposedStep::ComposedStep(const SharedSteps& steps, std::vector<double> cost_us
   step_.nodes = without_tensors(steps.plain().recording().nodes);
 }
 
-/// The calls that run again are the first of the forward pass of the same node.
+/// The recomputed calls are the first forward calls of the same node.
 void ComposedStep::read_calls(const SharedSteps& steps) {
   std::map<NodeId, std::vector<CallId>> forward;
   std::map<NodeId, std::size_t> runs;
@@ -163,7 +163,7 @@ void ComposedStep::choose_ends() {
   }
 }
 
-/// What goes at a moment does so after what is taken then.
+/// At each moment allocations come before frees.
 void ComposedStep::write_events() {
   const Moments& moments = ends_.moments();
   std::vector<std::int32_t> first(static_cast<std::size_t>(moments.count()) + 1, 0);

@@ -1,8 +1,8 @@
-// The step of any plan, put together from four recorded ones instead of being recorded.
+// The step of any plan, synthesized from four recorded steps instead of being recorded.
 //
-// A plan of single regions leaves out calls that run again, and changes when storages go: nothing
-// else. A region that keeps all it saves runs nowhere again. A call whose outputs are kept does not
-// run again, and what it made in the forward pass lives as long as what it would have made then.
+// A plan of single regions only omits recomputed calls and changes when storages are freed. A
+// region that keeps everything it saves recomputes nothing. A call whose outputs are kept is not
+// recomputed, and its forward output lives as long as the recomputed one would have.
 #pragma once
 
 #include <cstddef>
@@ -22,26 +22,26 @@ namespace symprof::plan {
 
 class ComposedStep {
  public:
-  /// `steps` are alike; `cost_us` and `host` are by call of the one in which all regions run again.
+  /// `steps` must be alike; `cost_us` and `host` are by call of the fully checkpointed step.
   ComposedStep(const SharedSteps& steps, std::vector<double> cost_us, HostCosts host);
 
-  /// Whether it can have the plan: regions are single ones of the recordings, and nothing is on the
-  /// host.
+  /// True if the plan can be composed: its regions are single ones of the recordings, and nothing
+  /// is offloaded.
   bool has(const CheckpointPlan& plan) const;
-  /// Has the calls of the step in which all regions run again, and the plain step's nodes without
-  /// their tensors (composed_nodes.h); calls that do not run are of no operator, and storages that
-  /// are not made have no bytes. Holds until the next plan.
+  /// Returns the calls of the fully checkpointed step and the plain step's nodes without their
+  /// tensors (composed_nodes.h). Omitted calls have an empty operator, and storages that are not
+  /// made have no bytes. Valid until the next plan.
   const Recording& compose(const CheckpointPlan& plan);
-  /// Of all calls that run again in the step that was composed last, with what the host makes it
-  /// wait (host_wait.h).
+  /// The cost of all recomputed calls of the last composed step, waiting for the host included
+  /// (host_wait.h).
   double cost_us() const;
 
  private:
-  /// A call of a region that runs again.
+  /// A recomputed call of a region.
   struct CallAgain {
     CallId call = none;
     KeptCall name;
-    /// What the forward pass made, and what is made in its place.
+    /// Each forward output with the recomputed output that replaces it.
     std::vector<std::pair<StorageId, StorageId>> outputs;
   };
 
@@ -55,20 +55,20 @@ class ComposedStep {
   void write_events();
 
   Recording step_;
-  std::vector<CallRecord> other_calls_;  // What each call is while it runs, or does not.
+  std::vector<CallRecord> other_calls_;  // What each call is when it is omitted, or when it runs.
   std::vector<std::int64_t> bytes_;      // By storage, where it is made.
   std::vector<double> cost_us_;          // By call.
   HostCosts host_;
-  std::size_t first_event_ = 0;  // After those before the step.
+  std::size_t first_event_ = 0;  // The first event after those before the step.
   ComposedNodes nodes_;
   StorageEnds ends_;
   std::map<std::string, std::size_t> modules_;
   std::vector<std::vector<CallAgain>> calls_again_;  // By module.
   std::vector<std::size_t> forward_calls_;           // By module.
-  // Of the plan:
+  // State of the current plan:
   std::vector<bool> keeps_calls_;  // By module.
   std::vector<bool> again_;        // By module.
-  std::vector<bool> is_left_;      // By call: it does not run.
+  std::vector<bool> is_left_;      // By call: it is omitted.
   std::vector<Moment> end_of_;     // By storage.
 };
 

@@ -8,7 +8,7 @@ namespace symprof::plan {
 namespace {
 
 constexpr double no_end = std::numeric_limits<double>::infinity();
-/// What a variable may be beyond its bounds, and factors that are taken for 0.
+/// How far a variable may exceed its bounds, and the factor below which an entry counts as 0.
 constexpr double bound_tolerance = 1e-7, least_factor = 1e-9;
 
 }  // namespace
@@ -42,7 +42,7 @@ double DualSimplex::value_of_column(std::size_t column) const {
   return is_at_upper_[column] != 0 ? upper(nonbasic_[column]) : lower(nonbasic_[column]);
 }
 
-/// The row's own variable is basic at first.
+/// The row's slack variable is basic at first.
 void DualSimplex::add(std::shared_ptr<const LinearRow> row) {
   std::vector<double> cells(columns_, 0);
   double value = row->most;
@@ -91,7 +91,7 @@ std::size_t DualSimplex::worst_row() const {
   return worst;
 }
 
-/// That of which the least cost brings the row's variable to its bound.
+/// The column whose entry moves the row's variable to its bound at the least cost (ratio test).
 std::size_t DualSimplex::entering_column(std::size_t row, bool rises) const {
   std::size_t found = columns_;
   double least = no_end, factor = 0;
@@ -181,8 +181,8 @@ double DualSimplex::bound() const {
   return sum;
 }
 
-/// Whether rows added up, each times what it has in this one, are beyond their most whatever the
-/// variables are.
+/// True if the rows, weighted by this tableau row, sum to more than their upper limits for every
+/// value of the variables: a proof of infeasibility.
 bool DualSimplex::is_proof(std::size_t row, bool rises) const {
   std::vector<double> prices(rows_.size(), 0);
   const auto set = [&](int variable, double factor) {

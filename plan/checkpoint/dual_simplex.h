@@ -1,6 +1,6 @@
-// Linear programmes with few rows, solved again and again with more rows and other bounds: the dual
-// simplex method with bounded variables, on a tableau of all columns (Lemke, Naval Research
-// Logistics Quarterly 1, 1954; Wagner, ibid. 5, 1958).
+// Linear programs with few rows, solved repeatedly with more rows and other bounds: the dual
+// simplex method with bounded variables, on a full tableau (Lemke, Naval Research Logistics
+// Quarterly 1, 1954; Wagner, ibid. 5, 1958).
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace symprof::plan {
 
-/// The sum of some variables, each times a factor, is `most` or less.
+/// A constraint: a linear combination of variables is at most `most`.
 struct LinearRow {
   std::vector<std::pair<int, double>> terms;
   double most = 0;
@@ -19,20 +19,19 @@ struct LinearRow {
 
 class DualSimplex {
  public:
-  /// What is least, and what each variable may be. All bounds are finite.
+  /// The objective to minimize, and bounds of each variable. All bounds are finite.
   DualSimplex(std::vector<double> costs, std::vector<double> lower, std::vector<double> upper);
 
   void add(std::shared_ptr<const LinearRow> row);
   void set_bounds(int variable, double lower, double upper);
 
   enum class Outcome : std::uint8_t { least, impossible, stopped };
-  /// `work` is counted down by the cells of the tableau that are changed; stopped when it is used
-  /// up.
+  /// `work` is decremented by the tableau cells changed; the solver stops when it is used up.
   Outcome solve(std::ptrdiff_t& work);
 
   std::vector<double> values() const;
-  /// No less is possible: computed from the rows and their prices alone, whatever was rounded on
-  /// the way.
+  /// A lower bound of the optimum, computed from the rows and their dual prices alone, and so free
+  /// of the tableau's rounding.
   double bound() const;
   std::size_t rows() const { return rows_.size(); }
 
@@ -48,20 +47,21 @@ class DualSimplex {
   std::size_t worst_row() const;
   std::size_t entering_column(std::size_t row, bool rises) const;
   bool is_proof(std::size_t row, bool rises) const;
-  /// How many cells it changed.
+  /// Returns the number of tableau cells changed.
   std::ptrdiff_t pivot(std::size_t row, std::size_t column, bool to_upper);
-  /// By variable: its cost with what the rows add to it at these prices.
+  /// By variable: its cost (if `with_costs`) plus the contribution of the rows at these dual
+  /// prices.
   std::vector<double> priced(const std::vector<double>& prices, bool with_costs) const;
 
   std::size_t columns_;
   std::vector<double> costs_, lower_, upper_;  // By variable.
   std::vector<std::shared_ptr<const LinearRow>> rows_;
-  // Variables from columns_ on are what rows leave to their most, 0 or more.
+  // Variables from columns_ on are the rows' slacks, 0 or more.
   std::vector<int> basic_;         // By row.
-  std::vector<double> values_;     // By row: of its basic variable.
+  std::vector<double> values_;     // By row: the value of its basic variable.
   std::vector<int> nonbasic_;      // By column.
   std::vector<char> is_at_upper_;  // By column.
-  std::vector<double> reduced_;    // By column: what one more of it costs.
+  std::vector<double> reduced_;    // By column: its reduced cost.
   std::vector<double> cells_;      // By row and column.
   std::vector<int> place_;         // By variable: its row, or -1 - its column.
 };

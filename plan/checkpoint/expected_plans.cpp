@@ -35,7 +35,7 @@ std::int64_t ExpectedPlans::small_segments_bytes(const CheckpointPlan& plan, Tri
 
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
 
-/// The least of what it needs as it is and with something up front.
+/// The smaller of what the plan needs with and without memory taken up front.
 PoolNeed ExpectedPlans::need(const CheckpointPlan& plan) {
   Tried& tried = try_out(plan);
   if (!tried.large_bytes) {
@@ -92,7 +92,7 @@ const ExpectedPlans::Candidate* ExpectedPlans::best_within(std::int64_t budget_b
 
 void ExpectedPlans::refute(const Candidate& candidate) { best_.erase(candidate.budget_bytes); }
 
-/// Only those that no other one beats are of use.
+/// Dominated plans are dropped.
 void ExpectedPlans::offer(Candidate candidate) {
   const Candidate* best = best_within(candidate.budget_bytes);
   if (best != nullptr && best->cost_us <= candidate.cost_us) return;

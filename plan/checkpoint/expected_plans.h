@@ -1,4 +1,4 @@
-// What plans would take, tried on composed steps: far less work than to record each of them.
+// Estimates of plans from composed steps: far cheaper than recording each plan.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,34 @@
 
 namespace symprof::plan {
 
-/// As text: equal plans have equal keys.
+/// A text key: equal plans have equal keys.
 std::string key_of(const CheckpointPlan& plan);
 
 class ExpectedPlans {
  public:
   struct Candidate {
     double cost_us = 0;
-    std::int64_t budget_bytes = 0;  ///< The least that it is expected to hold.
-    std::int64_t asked_bytes = 0;   ///< The budget within which it was found to hold that.
+    std::int64_t budget_bytes = 0;  ///< The smallest budget that it is estimated to fit.
+    std::int64_t asked_bytes = 0;   ///< The budget for which that estimate was made.
     CheckpointPlan plan;
   };
 
-  /// `trial` has to outlive this. `small_segments_bytes` are those of the step in which all regions
-  /// run again, with something up front.
+  /// `trial` must outlive this. `small_segments_bytes` are those of the fully checkpointed step,
+  /// with memory taken up front.
   ExpectedPlans(CheckpointTrial& trial, ComposedStep step, std::int64_t small_segments_bytes)
       : trial_(trial), step_(std::move(step)), small_segments_bytes_(small_segments_bytes) {}
 
   bool has(const CheckpointPlan& plan) const { return step_.has(plan); }
   StepPeaks peaks(const CheckpointPlan& plan);
   PoolNeed need(const CheckpointPlan& plan);
-  /// What the plan reserves; where that is more than `budget_bytes`, with as much of these up front
-  /// as there is, if it holds so.
+  /// What the plan reserves; if that exceeds `budget_bytes`, what it reserves with as much of the
+  /// budget as possible taken up front, provided it fits so.
   std::int64_t budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// What the plan reserves with as much of `budget_bytes` up front as there is, where that is no
-  /// more than `most_bytes`; else empty. Its small segments are taken to be those of the step in
-  /// which all regions run again.
+  /// What the plan reserves with as much of `budget_bytes` as possible taken up front, if that is
+  /// at most `most_bytes`; else empty. Assumes the small segments of the fully checkpointed step.
   std::optional<std::int64_t> reserved_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                              std::int64_t most_bytes);
-  /// The cheapest within the budget that nothing refuted; null where there is none.
+  /// The cheapest unrefuted plan within the budget; null: none.
   const Candidate* best_within(std::int64_t budget_bytes) const;
   double cost_us(const CheckpointPlan& plan) { return try_out(plan).cost_us; }
   void refute(const Candidate& candidate);
@@ -54,12 +53,12 @@ class ExpectedPlans {
   struct Tried {
     StepPeaks peaks;
     double cost_us = 0;
-    std::optional<std::int64_t> held;  ///< The least that was reserved with something up front.
-    std::set<std::int64_t> refused;    ///< Budgets that did not hold.
-    std::optional<std::int64_t> small_segments_bytes;  ///< With something up front.
-    std::optional<std::int64_t> large_bytes;           ///< What large blocks hold at most.
+    std::optional<std::int64_t> held;  ///< The least reserved with memory taken up front.
+    std::set<std::int64_t> refused;    ///< Budgets that it does not fit.
+    std::optional<std::int64_t> small_segments_bytes;  ///< With memory taken up front.
+    std::optional<std::int64_t> large_bytes;           ///< The peak of large blocks.
   };
-  /// Of a plan, with as much of `walked_budget_` up front as there is.
+  /// A plan with as much of `walked_budget_` as possible taken up front.
   struct Walked {
     std::optional<std::int64_t> reserved;
     std::int64_t more_than = 0;
@@ -76,7 +75,7 @@ class ExpectedPlans {
   std::unordered_map<std::string, Walked> walked_;  // By key.
   std::int64_t walked_budget_ = 0;
   std::size_t count_ = 0;
-  std::map<std::int64_t, Candidate> best_;  // By budget; costs fall.
+  std::map<std::int64_t, Candidate> best_;  // By budget; costs decrease.
 };
 
 }  // namespace symprof::plan

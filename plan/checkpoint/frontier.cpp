@@ -8,17 +8,17 @@
 namespace symprof::plan {
 namespace {
 
-/// More labels than these are thinned while the frontier grows, more patterns when it is done.
+/// The frontier is thinned to these sizes: labels while it grows, patterns when it is complete.
 constexpr std::size_t most_labels = 4000, most_patterns = 160;
 
-/// A set of kept calls: another set and one more.
+/// A set of kept calls: a previous set plus one call.
 struct KeptSet {
   std::int64_t bytes = 0;
   double saved_us = 0;
-  int before = -1, call = -1;  // Index of the other set, and the call.
+  int before = -1, call = -1;  // Index of the previous set, and the added call.
 };
 
-/// Evenly spaced ones, with both ends.
+/// Evenly spaced elements, both ends included.
 template <class T>
 std::vector<T> thinned(const std::vector<T>& all, std::size_t most) {
   std::vector<T> some;
@@ -40,14 +40,14 @@ class SetBuilder {
     if (front_.size() > most_patterns) front_ = thinned(front_, most_patterns);
     found.patterns.push_back({});
     for (std::size_t i = front_.size(); i-- > 0;) add_pattern(found, front_[i]);
-    // What costs no bytes because the next region has it may cost some where that does not run
-    // again.
+    // A call whose output costs no bytes because the next region keeps it may cost bytes if that
+    // region is not recomputed.
     if (sets_[front_.front()].call >= 0) add_pattern(found, 0);
     return found;
   }
 
  private:
-  /// Sets with the call beside those without it, without any that another one beats.
+  /// Merges the sets with the call and those without it, and drops dominated ones.
   void add(int call) {
     const KeepableCall& kept = region_.calls[static_cast<std::size_t>(call)];
     std::vector<std::size_t> with;
@@ -72,8 +72,8 @@ class SetBuilder {
     if (front_.size() > most_labels) front_ = thinned(front_, most_labels / 2);
   }
 
-  /// Keeping more than autograd does is beaten by the plain step. Keeping as much may still be
-  /// better than estimated.
+  /// Keeping more than autograd saves is dominated by the plain step. Keeping as much may still be
+  /// cheaper than estimated.
   void add_pattern(Frontier& frontier, std::size_t at) const {
     const KeptSet& set = sets_[at];
     const std::int64_t freed = region_.freed_bytes - set.bytes;
@@ -97,10 +97,10 @@ class SetBuilder {
 
   const RegionCosts& region_;
   std::vector<KeptSet> sets_;
-  std::vector<std::size_t> front_;  // By bytes ascending.
+  std::vector<std::size_t> front_;  // By ascending bytes.
 };
 
-/// `points` are by freed bytes ascending.
+/// `points` are by ascending freed bytes.
 std::vector<BoundPoint> lower_hull(const std::vector<BoundPoint>& points) {
   std::vector<BoundPoint> hull;
   for (const BoundPoint& next : points) {
@@ -119,8 +119,8 @@ std::vector<BoundPoint> lower_hull(const std::vector<BoundPoint>& points) {
   return hull;
 }
 
-/// The lower convex hull of the plain step and of keeping calls in the order of what a byte of them
-/// saves: the relaxation of the knapsack (Dantzig), which no set of whole calls is below.
+/// The lower convex hull of the plain step and of keeping calls by decreasing time saved per byte:
+/// the relaxation of the knapsack (Dantzig), a lower bound for every set of whole calls.
 std::vector<BoundPoint> bound_of(const RegionCosts& region) {
   std::vector<std::size_t> order(region.calls.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -144,11 +144,11 @@ std::vector<BoundPoint> bound_of(const RegionCosts& region) {
   return lower_hull(points);
 }
 
-/// More than these are joined.
+/// Above these sizes, neighbors are merged.
 constexpr std::size_t most_joined = 512, most_least = 128;
 
-/// Neighbours become one that needs no more bytes than the first and saves as much as the last.
-/// `points` are by bytes (here of what is kept) and by what is saved, ascending.
+/// Merges neighbors into one point that has the bytes of the first and the savings of the last: a
+/// bound for all of them. `points` ascend in kept bytes and in time saved.
 void join_to(std::vector<BoundPoint>& points, std::size_t most) {
   if (points.size() <= most) return;
   std::vector<BoundPoint> joined;
@@ -160,7 +160,7 @@ void join_to(std::vector<BoundPoint>& points, std::size_t most) {
   points = std::move(joined);
 }
 
-/// Sets of kept calls by their bytes and by what they save, with neighbours joined where there are
+/// Pareto-optimal sets of kept calls by bytes and time saved; neighbors are merged where there are
 /// too many.
 std::vector<BoundPoint> least_of(const RegionCosts& region) {
   const auto most_bytes = static_cast<double>(region.freed_bytes);
@@ -187,7 +187,7 @@ std::vector<BoundPoint> least_of(const RegionCosts& region) {
   return least;
 }
 
-/// What waits for backward may do so in host memory.
+/// Adds patterns that offload to host memory what is saved for backward.
 void add_host_patterns(Frontier& frontier, const RegionCosts& region) {
   std::vector<Pattern> all = frontier.patterns;
   const auto copied_us = [&](std::int64_t bytes) {

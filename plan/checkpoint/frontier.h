@@ -1,4 +1,5 @@
-// Which calls of one region are worth keeping: every choice that no other one beats.
+// Which calls of one region are worth keeping: every choice that no other one dominates (the Pareto
+// frontier).
 //
 // Public header.
 #pragma once
@@ -12,26 +13,27 @@ namespace symprof::plan {
 
 /// One way to run a region.
 struct Pattern {
-  std::int64_t freed_bytes = 0;  ///< Beside the plain step.
+  std::int64_t freed_bytes = 0;  ///< Compared with the plain step.
   double cost_us = 0;
   bool runs_again = false;  ///< False: as in the plain step.
-  bool is_on_host = false;  ///< What waits for backward (inputs, if it runs again) does so there.
-  std::vector<int> kept;    ///< Of RegionCosts::calls, ascending.
+  bool is_on_host = false;  ///< Saved tensors (inputs, if recomputed) are offloaded.
+  std::vector<int> kept;    ///< Indices into RegionCosts::calls, ascending.
 };
 
-/// A point on a lower bound of the costs; between two of them the bound is a line.
+/// A vertex of a piecewise linear lower bound of the costs.
 struct BoundPoint {
   double freed_bytes = 0, cost_us = 0;
 };
 
 struct Frontier {
-  /// By freed bytes ascending; the first is the plain step, the last keeps the inputs alone, or
+  /// By ascending freed bytes; the first is the plain step, the last keeps the inputs alone, or
   /// nothing on the device.
   std::vector<Pattern> patterns;
-  /// Convex, from nothing freed to all of it: parts of calls may be kept, too. No pattern is below.
+  /// A convex lower bound, from nothing freed to everything freed, with fractions of calls allowed.
+  /// No pattern is below it.
   std::vector<BoundPoint> bound;
-  /// Whatever whole calls a region keeps, one of these frees as much or more and costs as much or
-  /// less; the plain step first.
+  /// For every set of whole calls that a region keeps, one of these points frees at least as much
+  /// at no higher cost; the plain step first.
   std::vector<BoundPoint> least;
 };
 

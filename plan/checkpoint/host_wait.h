@@ -1,4 +1,4 @@
-// What a plan costs beyond the calls that run again, where the step waits for the host.
+// The time a plan costs beyond its recomputed calls, where the step waits for the host.
 #pragma once
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 
 namespace symprof::plan {
 
-/// Microseconds beside `again_us`, the cost of all calls that run again, of a plan for which the
-/// host issues calls for `issue_us` more, and policies are asked about `calls_with_policy` calls.
+/// Microseconds beyond `again_us`, the cost of all recomputed calls, for a plan whose host issues
+/// calls for `issue_us` longer and evaluates policies for `calls_with_policy` calls.
 inline double host_wait_us(const HostCosts& host, double again_us, double issue_us,
                            std::size_t calls_with_policy) {
   const double policies_us = host.policy_us * static_cast<double>(calls_with_policy);

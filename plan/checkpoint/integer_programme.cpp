@@ -11,16 +11,16 @@ namespace symprof::plan {
 namespace {
 
 constexpr double no_solution = std::numeric_limits<double>::infinity();
-/// What a whole number may be off; shares of the cost by which nothing is better.
+/// The integrality tolerance; the relative gap below which a solution is no better.
 constexpr double whole_tolerance = 1e-6, least_share_better = 1e-9;
-/// Rounds in which rows are added to one node.
+/// Rounds of cut generation per node.
 constexpr int most_row_rounds = 200;
-/// Where a solution near the root's relaxation is known, a dive does so much of its work.
+/// With a solution near the root's relaxation known, a dive uses this fraction (1/n) of its work.
 constexpr std::ptrdiff_t parts_of_dive = 4;
-/// What is rounded up together.
+/// Fractional parts above this are rounded up together.
 constexpr double nearly_whole = 0.7;
 
-/// The programme with some variables bound.
+/// The program with some variables bounded.
 struct BoundNode {
   double least = 0;
   std::vector<VariableBounds> bounds;
@@ -45,7 +45,7 @@ class BranchAndBound {
     return run();
   }
 
-  /// The relaxation with all rows that it needs.
+  /// The relaxation with all the cuts it needs.
   DualSimplex relaxed() {
     solve(root_);
     return std::move(root_);
@@ -85,8 +85,8 @@ class BranchAndBound {
     return cost >= answer_.cost - least_share_better * std::abs(answer_.cost);
   }
 
-  /// Its bound, with all rows that it needs, which the root gets, too; no_solution where it is
-  /// impossible.
+  /// The node's lower bound with all the cuts it needs, which are also added to the root;
+  /// no_solution if infeasible.
   double solve(DualSimplex& simplex) {
     for (int round = 0; round < most_row_rounds; ++round) {
       const DualSimplex::Outcome outcome = simplex.solve(work_);
@@ -106,7 +106,7 @@ class BranchAndBound {
     if (&simplex != &root_) root_.add(shared);
   }
 
-  /// Whether a row was added that a whole solution breaks.
+  /// True if a cut was added that an integral solution violates.
   bool refuse(DualSimplex& simplex) {
     if (!refusal_) return false;
     const std::vector<double> values = simplex.values();
@@ -117,7 +117,7 @@ class BranchAndBound {
     return row.has_value();
   }
 
-  /// Of the fractional ones of the lowest rank, that of which `part` is largest; -1: there is none.
+  /// Of the fractional variables of the lowest rank, the one with the largest `part`; -1: none.
   int best_fractional(const std::vector<double>& values, double (*part)(double)) const {
     int found = -1;
     double best = 0;
@@ -129,12 +129,12 @@ class BranchAndBound {
     return found;
   }
 
-  /// The one that is decided next.
+  /// The branching variable.
   int branching(const std::vector<double>& values) const {
     return best_fractional(values, from_whole);
   }
 
-  /// Whether the values are whole; they are taken if they keep all rows.
+  /// True if the values are integral; they become the incumbent if they satisfy all rows.
   bool take_if_whole(const DualSimplex& simplex) {
     std::vector<double> values = simplex.values();
     if (branching(values) >= 0) return false;
@@ -185,8 +185,8 @@ class BranchAndBound {
     return bounds;
   }
 
-  /// A solution that is whole: variables are rounded up, those that are nearly so together, and the
-  /// nearest one down where that is impossible.
+  /// The diving heuristic: rounds variables up, nearly integral ones together, and the nearest one
+  /// down where rounding up is infeasible.
   void dive() {
     DualSimplex simplex = root_;
     while (work_ > 0 && !take_if_whole(simplex)) {
@@ -222,7 +222,7 @@ class BranchAndBound {
   DualSimplex root_;
   std::vector<VariableBounds> given_;
   IntegerAnswer answer_;
-  double stuck_ = no_solution;  // The least of nodes that least_share_better keeps from a solution.
+  double stuck_ = no_solution;  // The least bound of integral nodes whose values were rejected.
   std::priority_queue<BoundNode, std::vector<BoundNode>, std::greater<>> open_;
 };
 

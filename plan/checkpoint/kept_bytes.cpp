@@ -9,15 +9,15 @@
 namespace symprof::plan {
 namespace {
 
-/// A call that runs again, and the first one.
+/// A recomputed call and its forward call.
 struct Pair {
   CallId first = none, again = none;
   std::size_t module = 0;
   KeptCall name;
-  int goes_back = never;  ///< The shared call before which its run does.
+  int goes_back = never;  ///< The shared call before which its run is recomputed.
 };
 
-/// The calls that run again are the first of the forward pass of the same node.
+/// The recomputed calls are the first forward calls of the same node.
 std::vector<Pair> pairs_of(const SharedSteps& steps) {
   const Recording& recording = steps.again().recording();
   std::map<NodeId, std::vector<CallId>> forward;

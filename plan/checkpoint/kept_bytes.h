@@ -1,8 +1,9 @@
-// What keeping calls of a region changes once the region, or one of its runs, went back.
+// The effect on memory of keeping individual calls, once the region or one of its runs has been
+// recomputed.
 //
-// Until a run goes back, what is kept is there beside what the region would hold without it. Then
-// it takes the place of what would have been made again, and where the forward pass's own output is
-// still there for others, it is there once and not twice.
+// Until then, kept outputs add to what the region holds. Afterward they replace the recomputed
+// outputs; where the forward output is alive for other readers anyway, it is held once instead of
+// twice.
 #pragma once
 
 #include <cstddef>
@@ -20,10 +21,10 @@ class KeptBytes {
   /// Weights are those of `bytes`.
   KeptBytes(const StepCosts& costs, const SharedSteps& steps, const CertainBytes& bytes);
 
-  /// The shared call after which nothing of the region is left.
+  /// The last shared call at which recomputed outputs of the region are alive.
   int last_place(std::size_t region) const { return last_[region]; }
-  /// By keepable call: what is held more, or less, at a shared call after the region first went
-  /// back, than if it runs again and keeps its inputs alone.
+  /// By keepable call: the bytes that keeping it adds (negative: saves) at a shared call after the
+  /// region's first recomputation, compared with keeping its inputs alone.
   std::vector<std::int64_t> at(std::size_t region, int place) const;
 
  private:
@@ -35,7 +36,7 @@ class KeptBytes {
 
   void add(std::size_t region, const Change& change);
 
-  std::vector<std::size_t> calls_;            // By region: how many.
+  std::vector<std::size_t> calls_;            // By region: their number.
   std::vector<std::vector<Change>> changes_;  // By region.
   std::vector<int> last_;                     // By region.
 };

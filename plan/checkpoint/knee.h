@@ -1,4 +1,4 @@
-// Where a curve of memory against time bends.
+// The knee of a curve of memory against time.
 //
 // Public header.
 #pragma once
@@ -10,8 +10,8 @@
 
 namespace symprof::plan {
 
-/// The point of the curve that is farthest below the line between its ends; its size where there is
-/// none. `curve` is by budget, ascending.
+/// The index of the point farthest below the chord between the curve's ends; the curve's size if
+/// there is none. `curve` is by ascending budget.
 std::size_t knee_of(const std::vector<PlanAnswer>& curve);
 
 }  // namespace symprof::plan

@@ -1,4 +1,4 @@
-// What choices of a selector cost at least: a bound of all plans, if the windows are those of
+// The lower bound of a selector's costs: a bound of all plans, if the windows are those of
 // sure_costs.h.
 #include <algorithm>
 #include <cmath>
@@ -10,13 +10,13 @@
 namespace symprof::plan {
 namespace {
 
-/// Cells of freed bytes for a bound, and the share of it that sums of costs may be off.
+/// Cells of freed bytes for a bound, and the relative rounding error of sums of costs.
 constexpr std::size_t bound_cells = 4000;
 constexpr double rounding = 1e-9;
-/// Parts of calls free parts of bytes, whose sums are rounded.
+/// Fractions of calls free fractions of bytes, whose sums are rounded.
 constexpr double half_a_byte = 0.5;
 
-/// A piece of a region's bound: so many bytes at so much each.
+/// A linear piece of a region's bound: bytes at a constant price.
 struct Piece {
   double us_per_byte = 0;
   std::size_t region = 0, point = 0;
@@ -35,8 +35,9 @@ double value_at(const std::vector<BoundPoint>& bound, double freed_bytes) {
 
 }  // namespace
 
-/// The least relaxed cost, by region in freed bytes. As the constraints are nested and the bounds
-/// convex, each constraint in turn is met by the cheapest bytes of the regions in it.
+/// The solution of the relaxation of least cost: freed bytes by region. As the constraints are
+/// nested and the bounds convex, the greedy choice is optimal: each constraint in turn takes the
+/// cheapest bytes of its regions.
 std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int64_t>& needs) const {
   if (needs.front() > 0) return std::nullopt;
   std::vector<double> freed(costs_.regions.size(), 0);
@@ -68,8 +69,8 @@ std::optional<std::vector<double>> Selector::relaxed(const std::vector<std::int6
   return freed;
 }
 
-/// Region after region, the least cost for each cell of freed bytes. What is freed is rounded up to
-/// cells, so that no choice is left out.
+/// Dynamic programming over regions: the least cost for each cell of freed bytes. Freed bytes are
+/// rounded up to cells, so that no choice is excluded.
 std::optional<double> Selector::least_of_whole_calls(
     const std::vector<std::int64_t>& needed) const {
   constexpr double impossible = std::numeric_limits<double>::infinity();

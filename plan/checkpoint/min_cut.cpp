@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max() / 4;
 
-/// A flow along shortest paths (Edmonds and Karp): regions have some dozens of calls.
+/// Maximum flow along shortest paths (Edmonds and Karp): regions have some dozens of calls.
 class Network {
  public:
   explicit Network(std::size_t vertices) : edges_of_(vertices) {}
@@ -21,7 +21,8 @@ class Network {
     edges_.push_back({from, 0});
   }
 
-  /// By vertex: whether it can still be reached from `source` when no more flows to `sink`.
+  /// By vertex: true if it is reachable from `source` in the residual network of a maximum flow to
+  /// `sink`.
   std::vector<bool> source_side(std::size_t source, std::size_t sink) {
     for (;;) {
       const std::vector<std::size_t> came = search(source);
@@ -49,7 +50,7 @@ class Network {
   };
   static constexpr std::size_t unreached = std::numeric_limits<std::size_t>::max();
 
-  /// The edge by which each vertex is reached first.
+  /// The edge by which breadth-first search first reaches each vertex.
   std::vector<std::size_t> search(std::size_t source) const {
     std::vector<std::size_t> came(edges_of_.size(), unreached);
     std::queue<std::size_t> next;
@@ -63,7 +64,7 @@ class Network {
     return came;
   }
 
-  std::vector<Edge> edges_;  // Each is followed by the one against it.
+  std::vector<Edge> edges_;  // Each edge is followed by its reverse.
   std::vector<std::vector<std::size_t>> edges_of_;
 };
 

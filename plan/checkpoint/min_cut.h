@@ -1,6 +1,6 @@
-// The calls whose outputs AOTAutograd would keep of a region: a minimum cut between what must not
-// be computed again and what backward needs (torch/_functorch/partitioners.py, solve_min_cut). The
-// region's inputs are there anyway.
+// The calls of a region whose outputs AOTAutograd would save: a minimum cut between what must not
+// be recomputed and what backward needs (torch/_functorch/partitioners.py, solve_min_cut). The
+// region's inputs are kept anyway.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 namespace symprof::plan {
 
 struct CutCall {
-  std::int64_t bytes = 0;     ///< Of its outputs; below 0: they cannot be kept.
-  bool is_needed = false;     ///< Backward needs an output of it.
-  bool is_expensive = false;  ///< It must not run again.
-  std::vector<int> reads;     ///< Calls before it whose outputs it reads.
+  std::int64_t bytes = 0;     ///< Of its outputs; negative: they cannot be kept.
+  bool is_needed = false;     ///< Backward needs one of its outputs.
+  bool is_expensive = false;  ///< It must not be recomputed.
+  std::vector<int> reads;     ///< Earlier calls whose outputs it reads.
 };
 
-/// Indices of the calls to keep, ascending: so few bytes as possible.
+/// Indices of the calls to keep, ascending: those of the fewest bytes.
 std::vector<int> minimum_cut(const std::vector<CutCall>& calls);
 
 }  // namespace symprof::plan

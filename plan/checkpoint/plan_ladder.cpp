@@ -11,17 +11,17 @@
 namespace symprof::plan {
 namespace {
 
-/// Rungs between the step in which all regions run again and the plain one, the least height of
-/// one, which segments are multiples of, and rungs within which one plan is tried.
+/// The most rungs between the fully checkpointed and the plain step, the least height of a rung (a
+/// multiple of segments), and the rungs within which one plan is tried.
 constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
-/// Work for one programme (IntegerSolver), and for all.
+/// Work for one integer program (IntegerSolver), and for all.
 constexpr std::ptrdiff_t work_of_rung = 120'000'000, work_of_all = 900'000'000;
-/// Plans near that of a rung: fewer where a step has many calls.
+/// Variations of a rung's plan; fewer where a step has many calls.
 constexpr std::size_t most_variations = 8, most_calls_near = 12'000;
-/// Calls of the steps in which one more of a plan's calls is kept.
+/// A cap on the simulated calls while further calls are kept.
 constexpr std::size_t most_calls_kept = 100'000;
 
-/// A call that a region of a plan could keep.
+/// A recomputed call of a plan that could be kept.
 struct NotKept {
   double cost_us = 0;
   std::size_t region = 0;
@@ -62,8 +62,8 @@ bool PlanLadder::is_good_enough() const {
   return planner_.is_good_enough(budget_bytes_, BudgetSearch::worth_varying);
 }
 
-/// First the cheapest plan of each rung until one holds, where the programme's work is enough to
-/// find them; then those near them.
+/// First tries the cheapest plan of each rung until one fits, as far as the solver's work finds
+/// them; then plans near them.
 void PlanLadder::climb_down() {
   const auto may_go_on = [&] { return work_ > 0 && !is_good_enough(); };
   for (std::int64_t rung = budget_bytes_; rung > 0; rung -= step_bytes_)
@@ -73,8 +73,8 @@ void PlanLadder::climb_down() {
       if (!may_go_on() || !try_rung(rung, variation)) return;
 }
 
-/// Plans that need more than the budget are left out, not those that need more than the rung. Where
-/// the work ends before there is another one, one of these shows what is near.
+/// Excludes plans that need more than the budget, but not those that need more than the rung. If
+/// the work ends before another plan is found, an excluded one serves as a starting point.
 PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variation) const {
   const auto need_beyond = [this](const CheckpointPlan& plan) {
     std::optional<PoolNeed> need = planner_.need_of(plan);
@@ -91,7 +91,7 @@ PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variat
   return answer;
 }
 
-/// False: neither it nor lower rungs have a better plan.
+/// False if neither this rung nor lower ones can have a better plan.
 bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
   const PoolProgramme::Answer answer = solve(rung_bytes, variation);
   work_ -= answer.work;
@@ -113,7 +113,8 @@ void PlanLadder::try_from(std::int64_t rung_bytes, const CheckpointPlan& plan) {
       return;
 }
 
-/// One after the other, the dearest first, where a composed step says what it costs.
+/// Keeps one call after the other, the most expensive first, if a composed step gives the plan's
+/// cost.
 void PlanLadder::keep_more() {
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
   if (!best || !planner_.expected_cost_us(best->plan)) return;

@@ -1,10 +1,10 @@
-// The search for a plan within one budget among those that tensors leave within it and within less
-// and less of it: what the allocator cannot fill is set aside.
+// The search for a plan within one budget, over integer programs whose tensors are limited to the
+// budget and to less and less of it: the difference is set aside for fragmentation.
 //
-// There are rungs of memory from the budget down. For each of them an integer programme finds the
-// cheapest plan that its tensors leave (pool_programme.h), and others near it. A plan is tried
-// within its rung and the next ones: which segment it takes up front decides where blocks lie, and
-// a smaller one may do where a larger one does not.
+// The rungs are memory limits from the budget down. For each rung an integer program finds the
+// cheapest plan (pool_programme.h) and others near it. A plan is tried with the sizes of its rung
+// and of the next ones taken up front: that segment decides where blocks are placed, and a smaller
+// one may fit where a larger one does not.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace symprof::plan {
 
 class PlanLadder {
  public:
-  /// Plans are tried by `planner`, which remembers them. Both have to outlive this.
+  /// `planner` tries the plans and caches them. Both must outlive this.
   PlanLadder(CheckpointPlanner& planner, const PoolProgramme& programme, std::int64_t budget_bytes);
 
   /// Ends where no plan on a lower rung can be better, where the best is good enough, or after a
   /// fixed amount of work.
   void climb_down();
-  /// Has the best plan keep one more of its calls after the other, as long as it holds: the search
-  /// ends before the programme's cheapest solution is known where a step has many calls.
+  /// Lets the best plan keep one more call after the other, as long as it fits: in steps with many
+  /// calls the search ends before the program is solved to optimality.
   void keep_more();
 
  private:
@@ -36,9 +36,9 @@ class PlanLadder {
   CheckpointPlanner& planner_;
   const PoolProgramme& programme_;
   std::int64_t budget_bytes_, step_bytes_;
-  std::ptrdiff_t work_;  // That is left.
+  std::ptrdiff_t work_;  // Remaining.
   unsigned variations_;
-  bool has_solution_ = false;  // Of the programme that was solved last.
+  bool has_solution_ = false;  // Of the last program solved.
 };
 
 }  // namespace symprof::plan

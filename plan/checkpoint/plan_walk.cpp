@@ -6,16 +6,15 @@
 namespace symprof::plan {
 namespace {
 
-/// Beyond the budget a byte costs so many times what the plan that the walk begins with pays for
-/// one.
+/// The price of a byte beyond the budget, as a multiple of what the initial plan pays per byte.
 constexpr double price_of_excess = 3;
 /// Temperatures of the annealing at its beginning and at its end, as shares of the step's time.
 constexpr double first_temperature = 0.003, last_temperature = 0.0001;
-/// Changes of a plan at once; one in so many concerns all regions that are alike.
+/// Changes per move; one in `of_all_one_in` applies to all equal regions.
 constexpr std::size_t most_changes = 3, of_all_one_in = 6;
-/// Calls of the steps that are played.
+/// A cap on the simulated calls.
 constexpr std::size_t most_walked_calls = 1'500'000;
-/// Chances are multiples of this share of one.
+/// Probabilities are multiples of one over this.
 constexpr unsigned chances = 1'000'000;
 
 }  // namespace
@@ -71,7 +70,7 @@ double PlanWalk::cost_us(const Choices& choices) const {
   return std::max(sum, on_host - host.free_us);
 }
 
-/// Calls of both costs have the same names, if not the same places.
+/// The two cost tables name their calls alike but may order them differently.
 double PlanWalk::host_cost_us(const RegionCosts& on_host, std::size_t region,
                               const Choice& choice) const {
   double sum = on_host.cost_us + (choice.kept.empty() ? 0 : on_host.policy_us);
@@ -84,7 +83,7 @@ double PlanWalk::host_cost_us(const RegionCosts& on_host, std::size_t region,
   return sum;
 }
 
-/// One call of one region, or the same call of all regions that are like it.
+/// Toggles one call of one region, or the same call of all equal regions.
 void PlanWalk::keep_or_not(Choices& choices) {
   const std::size_t region = some(choices.size());
   if (regions()[region].calls.empty()) {

@@ -1,9 +1,9 @@
-// A walk from a plan that holds to others that differ from it in single calls.
+// Simulated annealing from a plan that fits to plans that differ from it in single calls.
 //
-// What a plan reserves depends on where its blocks find room. Two plans that free as many bytes may
-// be a segment apart, and one that frees more may need more. So the walk is not held to the
-// patterns of a frontier, which know bytes alone, and it goes through plans that reserve a little
-// more than the budget. (Simulated annealing: Kirkpatrick, Gelatt and Vecchi, Science 220, 1983.)
+// What a plan reserves depends on where its blocks find room. Two plans that free equal bytes may
+// differ by a segment, and one that frees more may need more. So the walk is not restricted to the
+// patterns of a frontier, which only count bytes, and it passes through plans that reserve slightly
+// more than the budget. (Kirkpatrick, Gelatt and Vecchi, Science 220, 1983.)
 #pragma once
 
 #include <cstdint>
@@ -17,17 +17,17 @@ namespace symprof::plan {
 
 class PlanWalk {
  public:
-  /// `planner` remembers what is tried, and has to outlive this.
+  /// `planner` caches what is tried, and must outlive this.
   PlanWalk(CheckpointPlanner& planner, std::int64_t budget_bytes);
 
-  /// Begins with the best plan that is known to hold. Does nothing where there is none, where it
-  /// joins regions, or where no step can be composed.
+  /// Begins with the best plan known to fit. Does nothing where there is none, where it joins
+  /// regions, or where no step can be composed.
   void run();
 
  private:
   struct Choice {
     bool runs_again = false;
-    std::vector<int> kept;  // Of RegionCosts::calls, ascending.
+    std::vector<int> kept;  // Indices into RegionCosts::calls, ascending.
   };
   /// By region.
   using Choices = std::vector<Choice>;
@@ -36,7 +36,7 @@ class PlanWalk {
   bool are_alike(std::size_t region, std::size_t other) const {
     return planner_.selector().block_type(region) == planner_.selector().block_type(other);
   }
-  /// False: it is not one of single regions.
+  /// Returns false if the plan joins regions or offloads.
   bool read(const CheckpointPlan& plan);
   CheckpointPlan plan_of(const Choices& choices) const;
   double cost_us(const Choices& choices) const;
@@ -48,9 +48,9 @@ class PlanWalk {
 
   CheckpointPlanner& planner_;
   std::int64_t budget_bytes_;
-  double us_per_byte_ = 0;  // Of what is reserved beyond the budget.
+  double us_per_byte_ = 0;  // The price of bytes reserved beyond the budget.
   Choices at_;
-  double value_us_ = 0;  // Of `at_`: its cost, and what it reserves too much.
+  double value_us_ = 0;  // Of `at_`: its cost plus the price of its excess.
   std::mt19937 random_;
 };
 

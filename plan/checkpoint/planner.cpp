@@ -16,14 +16,14 @@
 namespace symprof::plan {
 namespace {
 
-/// Steps of more calls are searched with the strictest bound alone: each plan takes long.
+/// Steps with more calls are searched with the tightest bound alone: each plan takes long.
 constexpr std::size_t most_calls_searched_on = 1'500;
-/// A budget is searched in so many parts where what was found may be further from the best than
+/// The budget is searched in this many parts if the best plan may be further from the optimum than
 /// that share of the step.
 constexpr int parts_below = 4;
 constexpr double worth_searching_below = 0.03;
 
-/// The same for a bound, on which more work is done, and work of its integer programme
+/// The same for a bound, on which more work is spent, and the work of its integer program
 /// (IntegerSolver).
 constexpr double worth_proving = 0.01, worth_proving_longer = 0.02;
 constexpr std::ptrdiff_t work_of_proof = 400'000'000, work_of_longer_proof = 1'500'000'000;
@@ -53,7 +53,7 @@ PlayedPlan reserved_as(PlayedPlan played, const ReservedStep& step) {
   return played;
 }
 
-/// Plans that the bound is about.
+/// True for plans that the lower bound covers.
 bool is_of_single_regions(const CheckpointPlan& plan) {
   return plan.offloaded.empty() && !joins_modules(plan);
 }
@@ -80,7 +80,7 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
   add(all, again);
   const std::vector<HeldBytes> held_bytes = trial.held_bytes(plain_recording_);
   const HostCosts host = trial.host_costs(again);
-  // Where the step waits for the host as it is, policies cost all of their time.
+  // If the step already waits for the host, policies cost all of their time.
   StepCosts costs = costs_of_step(plain_recording_, again, modules, held_bytes,
                                   trial.costs_us(again), host.slack_us > 0 ? 0 : host.policy_us);
   choose_sides(costs, plain_recording_, again, modules);
@@ -99,8 +99,8 @@ std::size_t CheckpointPlanner::plans_tried() const {
   return played_.size() + (expected_ ? expected_->size() : 0);
 }
 
-/// A region's input is what the one before it makes, and the first's is taken to be as large as
-/// what it makes itself.
+/// A region's input is the output of the region before it; the first region's input is assumed to
+/// be as large as its own output.
 void CheckpointPlanner::add_host_costs(StepCosts& costs, const std::vector<std::string>& modules) {
   CheckpointPlan plan = all_of(modules);
   plan.offloaded = modules;
@@ -116,7 +116,7 @@ void CheckpointPlanner::add_host_costs(StepCosts& costs, const std::vector<std::
   }
 }
 
-/// Copies to the host and back are calls of their own.
+/// Copies to the host and back are separate calls.
 double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& recording) const {
   const std::vector<double> costs = trial_.costs_us(recording);
   const HostCosts host = trial_.host_costs(recording);
@@ -254,8 +254,8 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   return known_answer(budget_bytes);
 }
 
-/// Where only much less than the budget makes the allocator take a segment less, a search within
-/// less finds what one within the budget misses.
+/// If only a much smaller budget makes the allocator reserve a segment less, a search within less
+/// finds plans that a search within the budget misses.
 void CheckpointPlanner::search_below(std::int64_t budget_bytes) {
   if (plain_recording_.calls.size() > most_calls_searched_on) return;
   const std::int64_t most_less = budget_bytes - all_again().peaks.reserved_bytes;
@@ -276,7 +276,7 @@ PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) {
   answer.is_impossible = !answer.least_cost_us;
   if (answer.best && is_of_single_regions(answer.best->plan) &&
       answer.best->cost_us < answer.least_cost_us.value_or(answer.best->cost_us + 1)) {
-    answer.least_cost_us.reset();  // A bound that a plan refutes is none.
+    answer.least_cost_us.reset();  // A bound that a plan refutes is invalid.
     answer.is_impossible = false;
   }
   return answer;

@@ -1,4 +1,4 @@
-// Checkpoint plans of least time within a budget of memory, each of them carried out.
+// Checkpoint plans of least time within a memory budget, each of them simulated.
 //
 // Public header.
 #pragma once
@@ -23,30 +23,30 @@ class PoolProgramme;
 struct PoolNeed;
 struct WeighedStep;
 
-/// Whether it runs several modules again as one.
+/// True if it recomputes several modules as one region.
 bool joins_modules(const CheckpointPlan& plan);
 
-/// A plan that was carried out, and what came of it.
+/// A simulated plan and its results.
 struct PlayedPlan {
   CheckpointPlan plan;
-  /// Of all calls that run again, of copies to the host and back, and of waiting for the host.
+  /// The time of all recomputed calls, of copies to the host and back, and of waiting for the host.
   double cost_us = 0;
   std::int64_t recompute_flops = 0;
   StepPeaks peaks;
   std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
-  /// What the loop takes, and gives back, before the model is made (ReservedStep).
+  /// Blocks that the loop allocates, and frees again, before the model is created (ReservedStep).
   std::vector<std::int64_t> up_front_bytes;
-  bool warm_start = false;  ///< Which the loop has to do (ReservedStep).
+  bool warm_start = false;  ///< The loop has to warm up (ReservedStep).
 
-  /// The least budget that it is known to hold.
+  /// The smallest budget that it is known to fit.
   std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
-  /// Of all of `up_front_bytes`.
+  /// The sum of `up_front_bytes`.
   std::int64_t up_front_sum_bytes() const {
     return std::accumulate(up_front_bytes.begin(), up_front_bytes.end(), std::int64_t{0});
   }
 };
 
-/// A plan that was carried out, or tried on a composed step. It holds until another one is tried.
+/// A plan that was simulated, or estimated on a composed step. Valid until another one is tried.
 struct TriedPlan {
   const CheckpointPlan& plan;
   double cost_us = 0;
@@ -54,97 +54,99 @@ struct TriedPlan {
 
 struct PlanAnswer {
   std::int64_t budget_bytes = 0;
-  /// Of the plans that were carried out and are within the budget, the one of least time.
+  /// The simulated plan of least time within the budget.
   std::optional<PlayedPlan> best;
-  /// Every plan of the planner's regions, each by itself, that is within the budget costs at least
-  /// so much. Plans that join regions may cost less. Empty: nothing is known.
+  /// A lower bound of the cost of every plan within the budget that recomputes the planner's
+  /// regions one by one. Plans that join regions may cost less. Empty: unknown.
   std::optional<double> least_cost_us;
-  /// No such plan is within the budget: it is less than CheckpointPlanner::least_window() holds.
+  /// True if no such plan fits the budget: it is below what CheckpointPlanner::least_window()
+  /// holds.
   bool is_impossible = false;
 };
 
 struct PlannerOptions {
   double step_us = 0;       ///< Of the plain step.
-  bool keeps_calls = true;  ///< False: a module runs again as a whole, or not at all.
-  /// False: plans that run several modules again as one, as rotor's do, are no answer.
+  bool keeps_calls = true;  ///< False: a module is recomputed as a whole or not at all.
+  /// False: plans that recompute several modules as one region, as rotor's do, are not answers.
   bool joins_modules = true;
-  /// Inputs of what runs again, and saved tensors, may wait in host memory. No bound is known then.
+  /// Inputs of recomputed regions and saved tensors may be offloaded to host memory. No lower bound
+  /// is known then.
   bool offloads = false;
 };
 
 class CheckpointPlanner {
  public:
-  /// `modules` do not lie in each other. `trial` has to outlive this. Throws Error where the step
-  /// does not run, plainly or with all modules checkpointed, and where copies to the host are to be
-  /// chosen and have no time. A plan is good enough when another one cannot be better by more than
-  /// a small share of the step.
+  /// `modules` must not contain each other. `trial` must outlive this. Throws Error where the step
+  /// does not run, plainly or with all modules checkpointed, and where offloading is to be
+  /// considered but copies to the host have no time. A plan is good enough when no other one can be
+  /// better by more than a small share of the step.
   CheckpointPlanner(CheckpointTrial& trial, const std::vector<std::string>& modules,
                     const PlannerOptions& options = {});
   ~CheckpointPlanner();
   CheckpointPlanner(const CheckpointPlanner&) = delete;
   CheckpointPlanner& operator=(const CheckpointPlanner&) = delete;
 
-  /// Plans that an earlier question found count as well: a larger budget is never answered with
-  /// more time.
+  /// Considers plans found for earlier budgets too, so that a larger budget never gets a slower
+  /// plan.
   PlanAnswer answer(std::int64_t budget_bytes);
-  /// The same of the plans that are known: nothing is searched.
+  /// The same among the known plans, without a search.
   PlanAnswer known_answer(std::int64_t budget_bytes);
 
-  /// What every plan of the regions, each by itself, holds at some call of the plain step: more
-  /// than any budget that is impossible. Empty: nothing is known.
+  /// A lower bound of what every plan of single regions holds at some call of the plain step: above
+  /// any impossible budget. Empty: unknown.
   std::optional<Window> least_window() const;
 
   const Recording& plain_recording() const { return plain_recording_; }
   double step_us() const { return step_us_; }
   const PlayedPlan& plain() const { return played_.front(); }
-  /// Every region runs again, and keeps its inputs alone.
+  /// The fully checkpointed step: every region is recomputed and keeps its inputs alone.
   const PlayedPlan& all_again() const { return played_[1]; }
   const Selector& selector() const { return *selector_; }
-  /// What regions cost the host, which the step waits for beyond StepCosts::free_us; without
-  /// regions where no plan makes it wait, or where Selector::costs() have it.
+  /// Host-side cost per region; the step waits for what exceeds StepCosts::free_us. Without regions
+  /// where no plan makes the step host-bound, or where Selector::costs() include it.
   const StepCosts& host_costs() const { return host_costs_; }
-  /// Plans that were carried out or tried on composed steps.
+  /// The number of plans simulated, or estimated on composed steps.
   std::size_t plans_tried() const;
-  /// Plans whose calls together are no more than that.
+  /// The number of plans whose calls sum to at most `most_calls`.
   std::size_t plans_of(std::size_t most_calls) const {
     return most_calls / plain_recording_.calls.size();
   }
 
-  /// Carries `plan` out, once.
+  /// Simulates `plan`, once.
   const PlayedPlan& play(const CheckpointPlan& plan);
-  /// The same; where it reserves more than `budget_bytes`, with as much of that as there is up
-  /// front, if it holds so.
+  /// The same; if it reserves more than `budget_bytes`, with as much of the budget as possible
+  /// taken up front, provided it fits so.
   const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// The least budget that the plan is known to hold, with as much of `budget_bytes` as there is up
-  /// front if need be: as expected of a composed step where there is one.
+  /// The smallest budget that the plan is known to fit, with as much of `budget_bytes` as possible
+  /// taken up front if needed; estimated on a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// Of a composed step; empty where there is none.
+  /// The cost on a composed step; empty where none can be composed.
   std::optional<double> expected_cost_us(const CheckpointPlan& plan);
-  /// What the plan reserves with as much of `budget_bytes` as there is up front, where that is no
-  /// more than `most_bytes`; else empty.
+  /// What the plan reserves with as much of `budget_bytes` as possible taken up front, if that is
+  /// at most `most_bytes`; else empty.
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                         std::int64_t most_bytes);
-  /// Of the plans that were carried out and hold, the cheapest; null where none does.
+  /// The cheapest simulated plan that fits; null: none.
   const PlayedPlan* best_played(std::int64_t budget_bytes) const;
-  /// Of the plans that were tried and hold, the cheapest; empty where none does.
+  /// The cheapest tried plan that fits; empty: none.
   std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
-  /// Whether no plan can be better than those that were tried by more than that share of the step.
+  /// True if no plan can beat the tried ones by more than that share of the step.
   bool is_good_enough(std::int64_t budget_bytes, double share) const;
-  /// Every plan costs at least so much (PlanAnswer); empty: none is within the budget.
+  /// A lower bound of every plan's cost (PlanAnswer); empty: no plan fits the budget.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
   bool is_possible(std::int64_t budget_bytes) const;
-  /// Of a composed step; empty where there is none.
+  /// The need on a composed step; empty where none can be composed.
   std::optional<PoolNeed> need_of(const CheckpointPlan& plan) const;
 
  private:
-  /// Of a plan that was played with something up front.
+  /// Results of a plan simulated with memory taken up front.
   struct Reserved {
-    std::optional<std::size_t> held;  ///< Index into played_: the least that held.
-    std::set<std::int64_t> refused;   ///< Budgets that did not.
+    std::optional<std::size_t> held;  ///< Index into played_: the smallest that fits.
+    std::set<std::int64_t> refused;   ///< Budgets that it does not fit.
   };
 
   std::vector<WeighedStep> weighed_steps(const Recording& again);
-  /// Whether the composed step of the plan takes the same.
+  /// True if the composed step of the plan reserves the same.
   bool is_as_expected(const PlayedPlan& played);
   const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
   double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
@@ -155,36 +157,36 @@ class CheckpointPlanner {
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<HeldBytes>& held_bytes);
   void search_below(std::int64_t budget_bytes);
-  /// Carries out what is expected to be better than all that was.
+  /// Simulates every plan that is estimated to beat all simulated ones.
   void confirm(std::int64_t budget_bytes);
-  /// The programme's bound.
+  /// The integer program's lower bound.
   std::optional<double> least_of_programme_us(std::int64_t budget_bytes,
                                               std::ptrdiff_t most_work) const;
-  /// Works longer on that bound.
+  /// Spends more work on that bound.
   void prove(std::int64_t budget_bytes, std::ptrdiff_t most_work);
-  /// Of each of bounds_, and of the programme.
+  /// The lower bounds of each of bounds_, and of the integer program.
   const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;
-  /// Those that say what a plan costs, the one that leaves the least within the budget first.
+  /// The selectors that bound costs, the tightest for this budget first.
   std::vector<const Selector*> strictest_first(std::int64_t budget_bytes) const;
 
   CheckpointTrial& trial_;
   bool keeps_calls_, joins_modules_;
   double step_us_;
-  double plain_cost_us_ = 0;  // Of all calls.
+  double plain_cost_us_ = 0;  // The sum of all calls.
   Recording plain_recording_;
   std::unique_ptr<Selector> selector_;
   StepCosts host_costs_;
-  std::unique_ptr<Selector> host_;  // With patterns of the host's memory; null: not asked for.
-  /// Of sure_costs.h: a plan costs at least what each of them says. Empty: nothing is known.
+  std::unique_ptr<Selector> host_;  // With patterns in host memory; null: not requested.
+  /// Selectors over sure_costs.h: each gives a lower bound of a plan's cost. Empty: unknown.
   std::vector<Selector> bounds_;
-  std::unique_ptr<PoolProgramme> programme_;    // Null: nothing is known.
+  std::unique_ptr<PoolProgramme> programme_;    // Null: no bound is known.
   std::unique_ptr<ExpectedPlans> expected_;     // Null: no step can be composed.
-  std::deque<PlayedPlan> played_;               // References to them hold.
+  std::deque<PlayedPlan> played_;               // References to its elements stay valid.
   std::map<std::string, std::size_t> by_text_;  // Index into played_.
   std::map<std::size_t, Reserved> reserved_;    // By the same index.
   /// By budget.
   mutable std::map<std::int64_t, std::vector<std::optional<double>>> least_costs_;
-  std::map<std::int64_t, double> proven_us_;  // The same, by prove().
+  std::map<std::int64_t, double> proven_us_;  // By budget: bounds from prove().
 };
 
 }  // namespace symprof::plan

@@ -1,5 +1,5 @@
-// What no plan of single regions can beat, and what has to be there for it: recordings of regions
-// that run again, the step that is composed of them, and the programmes over both.
+// Lower bounds of all plans of single regions and what they need: recordings of recomputed regions,
+// the step composed of them, and the integer programs over both.
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -15,19 +15,19 @@
 namespace symprof::plan {
 namespace {
 
-/// A plan costs the device's time for what runs again, or the host's without what it has to spare,
-/// whichever is more: so no less than a part of the one and the rest of the other. The host's
-/// parts, by which plans are searched; the integer programme has both costs.
+/// A plan costs the larger of the device's time for recomputation and the host's time beyond its
+/// slack, so any convex combination of both is a lower bound. These are the weights of the host
+/// with which plans are searched; the integer program has both costs.
 constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
-/// Of all blocks, and of large ones (sure_costs.h): what small ones need is seldom more.
+/// Bounds of all blocks and of large ones (sure_costs.h): small blocks rarely need more.
 constexpr std::size_t most_bounds_blended = 2;
-/// For the integer programme of a bound (PoolProgramme).
+/// Work of the integer program that gives a bound (PoolProgramme).
 constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 }  // namespace
 
-/// One for each of host_parts; none where no plan makes the step wait for the host, or every one
+/// One for each of host_parts; none where no plan makes the step wait for the host, or every plan
 /// does.
 std::vector<StepCosts> CheckpointPlanner::blended_costs(const Recording& again,
                                                         const std::vector<std::string>& modules,
@@ -80,7 +80,7 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
         costs, host_costs_, pool_rows(costs, steps, held_bytes, weighed),
         (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2,
         plain_recording_.calls.size());
-    if (again.rank) return;  // Engines take and give back at other times, too.
+    if (again.rank) return;  // Distributed engines allocate and free at other moments, too.
     expected_ = std::make_unique<ExpectedPlans>(
         trial_, ComposedStep(steps, trial_.costs_us(again), trial_.host_costs(again)),
         trial_.small_segments_bytes(again, all_again().peaks));
@@ -89,7 +89,7 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
         !is_as_expected(plain()) || !is_as_expected(all_again()))
       expected_.reset();
   } catch (const Error&) {
-    // Modules that only run again together: nothing is known.
+    // Some modules can only be recomputed together: no bound is known.
   }
 }
 
@@ -122,7 +122,7 @@ std::optional<double> CheckpointPlanner::least_cost_us(std::int64_t budget_bytes
     if (!cost) return std::nullopt;
     least = std::max(least, *cost);
   }
-  // What is proven of a budget holds for all that are less.
+  // A bound proved for one budget holds for all smaller ones.
   for (auto proven = proven_us_.lower_bound(budget_bytes); proven != proven_us_.end(); ++proven)
     least = std::max(least, proven->second);
   return least;

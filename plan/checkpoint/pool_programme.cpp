@@ -9,17 +9,17 @@
 namespace symprof::plan {
 namespace {
 
-/// What a row may be beyond its most, and a variable beyond another, before it is added.
+/// Rows are added once they are violated by more than this.
 constexpr double row_tolerance = 1e-6;
-/// Whole numbers in this order: what decides about many others comes first.
+/// Branching order of integer variables: those that decide about many others come first.
 constexpr int rank_of_units = 0, rank_of_regions = 1, rank_of_calls = 2;
-/// What solutions may cost less than they should, as rows are kept to a tolerance.
+/// Slack in the lower bound for the tolerance of the rows.
 constexpr double rounding_share = 3e-6, rounding_us = 1e-4;
-/// Regions or calls that a variation decides about.
+/// Regions or calls fixed at random by a variation.
 constexpr unsigned most_forced = 3;
-/// For the relaxation with which every search begins.
+/// Work of the relaxation with which every search begins.
 constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
-/// Cells of tableaus that take as long as a call of a step that is played.
+/// Tableau cells that take as long as simulating one call of a step.
 constexpr std::ptrdiff_t work_of_played_call = 4'000;
 
 }  // namespace
@@ -40,7 +40,7 @@ PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
   solver_.emplace(programme(usual_bytes, step_calls), most_work_of_root);
 }
 
-/// What a region costs as a whole without any of its calls, and each call that runs again.
+/// The cost of the region without any of its keepable calls, and of each recomputed call.
 void PoolProgramme::add_region(const RegionCosts& costs, const RegionCosts* host) {
   const auto next = static_cast<int>(us_.size());
   regions_.push_back({next, next + 1, next + 2, costs.calls.size()});
@@ -59,7 +59,7 @@ void PoolProgramme::add_region(const RegionCosts& costs, const RegionCosts* host
   }
 }
 
-/// What is reserved in each pool is a base and a multiple of a unit, where all weights say so.
+/// Each pool reserves a base and a multiple of a unit, if all weights have the same ones.
 void PoolProgramme::add_pools() {
   const auto is_like_all = [&](const PoolRows& pool) {
     return std::ranges::all_of(pools_, [&](const PoolRows& other) {
@@ -111,7 +111,7 @@ IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes, std::size_t 
   return programme;
 }
 
-/// All of the budget; a part of it is the small pool's.
+/// The whole budget; the small pool gets a part of it.
 std::vector<VariableBounds> PoolProgramme::bounds_of(std::int64_t budget_bytes) const {
   double units = std::max(in_mebibytes(budget_bytes - base_bytes_) / unit_, 0.0);
   if (are_whole_) units = std::floor(units);
@@ -138,7 +138,7 @@ LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const
   return row;
 }
 
-/// `kept` is by region and place in PoolRows::kept.
+/// `kept` is by region and index into PoolRows::kept.
 double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
                              const std::vector<std::vector<double>>& kept,
                              const std::vector<double>& values) const {
@@ -152,7 +152,7 @@ double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
   return sum - unit_ * (pool.is_small ? small : all - small);
 }
 
-/// By region and place in PoolRows::kept.
+/// By region and index into PoolRows::kept.
 std::vector<std::vector<double>> PoolProgramme::kept_of(const PoolRows& pool,
                                                         const std::vector<double>& values) const {
   std::vector<std::vector<double>> sums;
@@ -174,7 +174,8 @@ std::vector<double> PoolProgramme::kept_of(const PoolRows& pool, std::size_t reg
   return sums;
 }
 
-/// The call that is farthest beyond, which `most` is then; null: none is by more than `most`.
+/// The call that exceeds its limit by the most, which is returned in `most`; null: none by more
+/// than `most`.
 const HeldRow* PoolProgramme::worst_row(const PoolRows& pool,
                                         const std::vector<std::vector<double>>& kept,
                                         const std::vector<double>& values, double& most) const {
@@ -185,7 +186,7 @@ const HeldRow* PoolProgramme::worst_row(const PoolRows& pool,
   return worst;
 }
 
-/// Of each kind of weights, the call that is farthest beyond.
+/// For each kind of weights, the most violated call.
 std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& values) const {
   std::vector<LinearRow> rows;
   add_broken_links(values, rows);
@@ -197,8 +198,8 @@ std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& val
   return rows;
 }
 
-/// A call runs again only with its region, whose policy is asked as soon as one of them does not.
-/// And the step waits for the host.
+/// A call is recomputed only with its region, and the region has a policy as soon as one of its
+/// calls is kept. The last row is the wait for the host.
 void PoolProgramme::add_broken_links(const std::vector<double>& values,
                                      std::vector<LinearRow>& rows) const {
   const auto value = [&](int variable) { return values[static_cast<std::size_t>(variable)]; };
@@ -253,7 +254,7 @@ PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdi
     bounds.push_back({is_region ? region.runs_again : region.first_call + call, value, value});
   }
   Refusal refuses;
-  if (need_of && are_whole_ && small_units_ >= 0 && need_of({}))  // Of one plan, or of none.
+  if (need_of && are_whole_ && small_units_ >= 0 && need_of({}))  // For one plan, or none.
     refuses = [&](const std::vector<double>& values) { return refusal(values, need_of); };
   const IntegerAnswer found = solver_->solve(bounds, most_work, refuses);
   Answer answer{.least_us = {}, .plan = {}, .work = found.work};

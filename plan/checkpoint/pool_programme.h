@@ -1,6 +1,6 @@
-// The cheapest plan of single regions of which both pools of the allocator are within a budget, as
-// an integer programme: which regions run again, which of their calls do, and how much of the
-// budget each pool has. A row for each call of the step says what is held there (pool_rows.h).
+// The cheapest plan of single regions with which both pools of the allocator fit a budget, as an
+// integer program: its variables are the recomputed regions, their recomputed calls, and each
+// pool's part of the budget. Each call of the step gives a row on what is held there (pool_rows.h).
 #pragma once
 
 #include <cstdint>
@@ -15,34 +15,33 @@
 
 namespace symprof::plan {
 
-/// What one plan reserves, whatever the loop takes up front: for small blocks, and for large ones
-/// at least.
+/// What one plan reserves, whatever the loop takes up front: exactly for small blocks, and a lower
+/// bound for large ones.
 struct PoolNeed {
   std::int64_t small_bytes = 0, large_bytes = 0;
 };
 
 class PoolProgramme {
  public:
-  /// A plan costs what `costs` say, or what `host` says beyond StepCosts::free_us, whichever is
-  /// more; `host` without regions says nothing. Both have the same regions. `usual_bytes` is a
-  /// budget like those that are asked about: not far from it, answers come soon. `step_calls` says
-  /// how long it takes to know what a plan needs.
+  /// A plan costs the larger of `costs` and of `host` beyond StepCosts::free_us; `host` without
+  /// regions is ignored. Both have the same regions. `usual_bytes` is a typical budget: near it,
+  /// answers are fast. `step_calls` measures the time to find out what a plan needs.
   PoolProgramme(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
                 std::int64_t usual_bytes, std::size_t step_calls);
   PoolProgramme(const PoolProgramme&) = delete;
   PoolProgramme& operator=(const PoolProgramme&) = delete;
 
   struct Answer {
-    /// No plan of the regions that is within the budget costs less; empty: there is none.
+    /// A lower bound of the cost of every plan within the budget; empty: there is none.
     std::optional<double> least_us;
-    std::optional<CheckpointPlan> plan;  ///< The cheapest that the search found.
+    std::optional<CheckpointPlan> plan;  ///< The cheapest that was found.
     std::ptrdiff_t work = 0;             ///< As in IntegerAnswer.
   };
-  /// Empty where nobody knows.
+  /// Returns empty where the need is unknown.
   using NeedOf = std::function<std::optional<PoolNeed>(const CheckpointPlan&)>;
-  /// Plans that need more than the budget in fact are no solutions (pool_refusal.cpp). Each
-  /// `variation` but 0 has some calls run again, and others not, at random: such plans, and those
-  /// near their relaxation, may cost more than the least.
+  /// Excludes plans that in fact need more than the budget (pool_refusal.cpp). Each `variation` but
+  /// 0 fixes some calls as recomputed or kept at random, so that the answer may cost more than the
+  /// optimum.
   Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, const NeedOf& need_of = {},
                unsigned variation = 0) const;
 
@@ -82,12 +81,12 @@ class PoolProgramme {
   std::vector<Region> regions_;
   std::vector<PoolRows> pools_;
   std::vector<double> us_;       // By variable.
-  std::vector<double> host_us_;  // By variable; empty: no host.
+  std::vector<double> host_us_;  // By variable; empty: no host costs.
   double host_free_us_ = 0;
   int waits_ = -1, units_ = -1, small_units_ = -1;  // Variables.
   std::int64_t base_bytes_ = 0;
   double unit_ = 1;         // In MiB.
-  bool are_whole_ = false;  // Whether pools have whole numbers of units.
+  bool are_whole_ = false;  // Pools have integral numbers of units.
   std::optional<IntegerSolver> solver_;
 };
 

@@ -1,11 +1,10 @@
-// Solutions of the pools' programme that are refused one by one.
+// Cuts against single solutions of the pools' integer program.
 //
-// Rows count blocks. What the small pool needs beyond them, in segments of 2 MiB that others have
-// cut up, follows from nothing but the requests for small blocks and their order, which a plan
-// decides: nothing up front changes it. So where the small segments of a plan and the most that it
-// holds in large blocks are more than the budget, that plan is none, and the search goes on without
-// it. Calls of regions that do not run again decide nothing, so that one row refuses all their
-// choices.
+// Rows count blocks only. What the small pool needs beyond them, in fragmented 2 MiB segments,
+// depends on the requests for small blocks and their order alone, which the plan determines:
+// nothing taken up front changes it. So if a plan's small segments and its peak of large blocks
+// exceed the budget together, the plan is infeasible, and the search continues without it. Calls of
+// regions that are not recomputed do not matter, so one row excludes all their choices.
 #include <algorithm>
 #include <cmath>
 
@@ -14,12 +13,12 @@
 namespace symprof::plan {
 namespace {
 
-/// What a number of units may be off.
+/// The rounding error of a number of units.
 constexpr double unit_tolerance = 1e-6;
 
 }  // namespace
 
-/// A row that other plans keep, where this one needs more than the budget.
+/// A row that excludes this plan alone, if it needs more than the budget.
 std::optional<LinearRow> PoolProgramme::refusal(const std::vector<double>& values,
                                                 const NeedOf& need_of) const {
   const std::optional<PoolNeed> need = need_of(plan_of(values));
@@ -28,7 +27,7 @@ std::optional<LinearRow> PoolProgramme::refusal(const std::vector<double>& value
   return other_than(values);
 }
 
-/// Each pool has whole units beside its base.
+/// Each pool has a whole number of units above its base.
 double PoolProgramme::units_needed(const PoolNeed& need) const {
   double units = 0;
   for (const bool is_small : {true, false}) {
@@ -40,7 +39,7 @@ double PoolProgramme::units_needed(const PoolNeed& need) const {
   return units;
 }
 
-/// Some region or call does something else.
+/// A row that demands another choice for at least one region or call.
 LinearRow PoolProgramme::other_than(const std::vector<double>& values) const {
   LinearRow row{.terms = {}, .most = -1};
   const auto add = [&](int variable) {

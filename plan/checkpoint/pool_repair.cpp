@@ -1,10 +1,10 @@
-// Whole solutions of the pools' programme near those of its relaxation.
+// A rounding heuristic: integral solutions of the pools' program near its relaxation.
 //
-// A relaxation leaves few variables between 0 and 1, about as many as rows that it keeps to their
-// most. They are rounded; what is then beyond a row is freed by what costs least for each byte of
-// it, one change after the other; and of what runs again by then, the dearest calls are kept where
-// all rows allow it. The same is tried with each region decided otherwise. No tableau is changed,
-// so that each budget has a plan however large the programme is.
+// A relaxation leaves few variables fractional, about as many as it has tight rows. They are
+// rounded; then violated rows are repaired, one change after the other, by what frees bytes at the
+// least cost; then the most expensive recomputed calls are kept where all rows allow it. The same
+// is tried with each region's choice changed. No tableau is modified, so every budget gets a plan
+// however large the program is.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -17,11 +17,11 @@
 namespace symprof::plan {
 namespace {
 
-/// What a row may be beyond its most: less than solutions may be (pool_programme.cpp).
+/// How far a row may be violated: less than in solutions (pool_programme.cpp).
 constexpr double repaired_tolerance = 1e-7;
-/// Changes until all rows are kept, and rounds in which each region is decided otherwise.
+/// Changes until all rows are satisfied, and rounds in which each region's choice is changed.
 constexpr int most_repairs = 2'000, most_repair_rounds = 4;
-/// The least that a change is taken to cost, and that another solution has to be better by.
+/// The least cost assumed for a change, and the least improvement of a solution.
 constexpr double least_repair_us = 1e-2;
 
 }  // namespace
@@ -36,7 +36,7 @@ class PoolProgramme::Repair {
       apply({r, at(programme_.regions_[r].runs_again) >= 0.5 ? Pattern::relaxed : Pattern::none});
   }
 
-  /// Empty: none was found.
+  /// Empty: no solution was found.
   std::optional<std::vector<double>> run(double small_units) {
     if (programme_.small_units_ >= 0) at(programme_.small_units_) = small_units;
     if (!keep_rows()) return std::nullopt;
@@ -56,8 +56,8 @@ class PoolProgramme::Repair {
   }
 
  private:
-  /// Which of a region's calls run again: none, as the region does not; those that do in the
-  /// relaxation; or all. Or one call changes.
+  /// Which calls of a region are recomputed: none, because the region is not; those of the
+  /// relaxation; or all. Or one call is toggled.
   enum class Pattern : std::uint8_t { none, relaxed, all, one_call };
   struct Change {
     std::size_t region = 0;
@@ -80,8 +80,8 @@ class PoolProgramme::Repair {
   }
   bool runs(const Region& region) const { return at(region.runs_again) > 0.5; }
 
-  /// Whether a call runs again after the change. In the relaxation it does in a part of what its
-  /// region does.
+  /// True if the call is recomputed after the change. In the relaxation a call counts as recomputed
+  /// from half the value of its region.
   bool runs_with(const Change& change, std::size_t call) const {
     const Region& region = programme_.regions_[change.region];
     const auto call_at = static_cast<std::size_t>(variable(region, call));
@@ -98,8 +98,7 @@ class PoolProgramme::Repair {
     return (values_[call_at] > 0.5) != (call == change.call);
   }
 
-  /// Calls `visit` with each variable of the region that the change gives another value, and by how
-  /// much it does.
+  /// Calls `visit(variable, difference)` for each variable of the region that the change modifies.
   template <typename Visit>
   void visit_changed(const Change& change, const Visit& visit) const {
     const Region& region = programme_.regions_[change.region];
@@ -145,7 +144,7 @@ class PoolProgramme::Repair {
     return false;
   }
 
-  /// What frees the most of it for its time; empty: nothing frees any.
+  /// The change that frees the most excess bytes per time; empty: none frees any.
   std::optional<Change> best_for(const Excess& excess) const {
     std::optional<Change> best;
     double most = 0;
@@ -161,7 +160,7 @@ class PoolProgramme::Repair {
     return best;
   }
 
-  /// That have more of it run again.
+  /// Changes that recompute more of the region.
   std::vector<Change> changes_of(std::size_t r) const {
     const Region& region = programme_.regions_[r];
     std::vector<Change> changes{{r, Pattern::all}};
@@ -208,7 +207,7 @@ class PoolProgramme::Repair {
     return cost_us(then) - cost_us(now);
   }
 
-  /// The dearest first, as long as all rows are kept.
+  /// Keeps calls, the most expensive first, as long as all rows are satisfied.
   void keep_calls() {
     std::vector<std::pair<double, Change>> running;
     Us now = all_us();
@@ -224,12 +223,12 @@ class PoolProgramme::Repair {
     for (const auto& [us, change] : running) {
       if (more_us(now, change) >= 0) continue;
       apply(change);
-      if (worst()) apply(change);  // As it was.
+      if (worst()) apply(change);  // Undone.
       now = all_us();
     }
   }
 
-  /// Keeps the solution with the change if it is better.
+  /// Applies the change if the repaired solution is better; else restores the old one.
   bool is_better_with(const Change& change) {
     const std::vector<double> values = values_;
     const std::vector<std::vector<std::vector<double>>> kept = kept_;
@@ -246,10 +245,10 @@ class PoolProgramme::Repair {
 
   const PoolProgramme& programme_;
   std::vector<double> relaxed_, values_;
-  std::vector<std::vector<std::vector<double>>> kept_;  // By pool, as of kept_of().
+  std::vector<std::vector<std::vector<double>>> kept_;  // By pool, as in kept_of().
 };
 
-/// The small pool has as many units as it has in the relaxation, rounded up or down.
+/// One solution each for the relaxation's number of small-pool units, rounded up and down.
 std::vector<std::vector<double>> PoolProgramme::near_whole(
     const std::vector<double>& relaxed) const {
   const double small = small_units_ < 0 ? 0 : relaxed[static_cast<std::size_t>(small_units_)];

@@ -24,7 +24,7 @@ std::vector<std::vector<std::int64_t>> kept_bytes(const StepCosts& costs,
   return kept;
 }
 
-/// What a region may hold, by what it keeps.
+/// The range of what a region's kept calls may hold.
 struct Range {
   std::int64_t least = 0, most = 0;
 
@@ -33,7 +33,7 @@ struct Range {
   }
 };
 
-/// Reads the rows of one pool: of calls at which all regions do the same, the one that holds the
+/// Reads the rows of one pool: among calls where all regions behave alike, the one that holds the
 /// most.
 class RowReader {
  public:
@@ -78,7 +78,8 @@ class RowReader {
     }
   }
 
-  /// What is there while a region that went back is left: with its own row.
+  /// After a region's recomputation, while some of its recomputed outputs are alive: gives the call
+  /// a row of its own.
   bool is_after_return(std::size_t module, std::size_t place, std::int64_t difference) {
     const auto at = static_cast<int>(place);
     if (module >= steps_.regions() || at < steps_.goes_back(module) ||
@@ -97,7 +98,7 @@ class RowReader {
     return true;
   }
 
-  /// Whatever regions do, `other` is no higher.
+  /// True if `other` holds no more than `row`, whatever the regions do.
   bool is_below(const HeldRow& other, const HeldRow& row) const {
     if (other.bytes > row.bytes) return false;
     for (std::size_t region = 0; region < row.freed.size(); ++region) {
@@ -117,7 +118,7 @@ class RowReader {
     return true;
   }
 
-  /// Most that are below another one are left out: they are compared with the highest.
+  /// Drops most dominated rows: each is compared with the highest ones only.
   std::vector<HeldRow> highest(std::vector<HeldRow> rows) const {
     constexpr std::size_t most_compared = 64;
     std::ranges::stable_sort(rows, std::ranges::greater(), &HeldRow::bytes);
@@ -137,7 +138,7 @@ class RowReader {
   KeptBytes kept_bytes_;
   PoolRows& pool_;
   std::vector<std::map<std::vector<std::int64_t>, std::size_t>> sets_;  // By region.
-  std::vector<std::vector<Range>> ranges_;                              // As PoolRows::kept.
+  std::vector<std::vector<Range>> ranges_;                              // As in PoolRows::kept.
   std::vector<std::int64_t> held_;                                      // By place.
   std::vector<std::vector<std::int64_t>> freed_;                        // By place and region.
   std::vector<std::vector<std::size_t>> kept_;                          // The same.

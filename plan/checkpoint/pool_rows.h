@@ -1,5 +1,5 @@
-// What each pool of a step holds at each of its calls, whichever regions run again and whatever
-// they keep: as sure_costs.h has it, but call by call, where that has the most of each region.
+// What each pool holds at each call of a step, whatever regions are recomputed and whatever they
+// keep: as in sure_costs.h, but call by call, where sure_costs.h takes each region's maximum.
 #pragma once
 
 #include <cstddef>
@@ -13,28 +13,29 @@
 
 namespace symprof::plan {
 
-/// `bytes` are held at the call without what the regions that decide about it free there.
+/// `bytes` are held at the call before subtracting what the regions that decide about it free
+/// there.
 struct HeldRow {
   static constexpr std::int64_t undecided = std::numeric_limits<std::int64_t>::min();
 
   std::int64_t bytes = 0;
-  /// By region: what it frees if it runs again, without what it keeps, less than 0 where it takes
+  /// By region: the bytes it frees if it is recomputed and keeps nothing, negative where it takes
   /// more; undecided.
   std::vector<std::int64_t> freed;
-  std::vector<std::size_t> kept;  ///< By region: the place in its PoolRows::kept.
+  std::vector<std::size_t> kept;  ///< By region: an index into its PoolRows::kept.
 };
 
-/// Of one pool, whose blocks have one kind of weight.
+/// Rows of one pool, whose blocks have one kind of weight.
 struct PoolRows {
   bool is_small = false;
   std::int64_t base_bytes = 0, unit_bytes = 1;  ///< As in SegmentWeights.
   std::vector<HeldRow> rows;
-  /// By region: what keeping each of its calls holds, less than 0 where it holds less. First,
-  /// before the region goes back.
+  /// By region: alternatives of the bytes held by keeping each of its calls, negative where keeping
+  /// holds less. The first one applies before the region's recomputation.
   std::vector<std::vector<std::vector<std::int64_t>>> kept;
 };
 
-/// Arguments are those of sure_costs(). Without weights, one pool has all blocks.
+/// Takes the arguments of sure_costs(). Without weights, one pool has all blocks.
 std::vector<PoolRows> pool_rows(const StepCosts& costs, const SharedSteps& steps,
                                 const std::vector<HeldBytes>& held_bytes,
                                 const std::vector<WeighedStep>& weighed);

@@ -15,7 +15,7 @@ namespace {
 
 bool is_of_forward(const CallRecord& call) { return call.phase == Phase::forward; }
 
-/// The operator changes its first argument, and gives it back.
+/// True if the operator modifies its first argument and returns it.
 bool is_in_place(const std::string& op) { return op.ends_with('_') && !op.ends_with("__"); }
 
 [[noreturn]] void refuse_difference(const Recording& recording) {
@@ -23,7 +23,7 @@ bool is_in_place(const std::string& op) { return op.ends_with('_') && !op.ends_w
               "No plan can be made for it.");
 }
 
-/// What is still there when backward begins.
+/// By storage: true if it is alive when backward begins.
 std::vector<bool> outlive_forward(const Recording& recording) {
   std::vector<bool> alive(recording.storages.size(), true);
   for (const MemoryEvent& event : recording.events) {
@@ -78,13 +78,13 @@ class CostReader {
 
   std::string region_of(CallId call) const { return region_of_call(again_, call); }
 
-  /// Forward and backward calls of both steps, in order: checkpoints only add to them.
+  /// Pairs the forward and the backward calls of both steps, in order: checkpoints only add calls.
   void pair_calls() {
     std::vector<CallId> others_plain, others_again;
     for (std::size_t i = 0; i < plain_.calls.size(); ++i)
       (is_of_forward(plain_.calls[i]) ? forward_plain_ : others_plain)
           .push_back(static_cast<CallId>(i));
-    std::vector<CallId> waiting;  // Recomputed calls since the last one of another phase.
+    std::vector<CallId> waiting;  // Recomputed calls since the last call of another phase.
     for (std::size_t i = 0; i < again_.calls.size(); ++i) {
       const auto call = static_cast<CallId>(i);
       if (again_.calls[i].phase == Phase::recompute && !region_of(call).empty()) {
@@ -106,7 +106,8 @@ class CostReader {
         refuse_difference(plain_);
   }
 
-  /// Regions that have just run again went back before call `next` of those that are no forward.
+  /// The waiting recomputed calls belong to regions recomputed right before call `next` of the
+  /// calls outside the forward pass.
   void note_return(std::vector<CallId>& waiting, const std::vector<CallId>& others_plain,
                    std::size_t next) {
     if (waiting.empty()) return;
@@ -145,7 +146,7 @@ class CostReader {
     }
   }
 
-  /// `places` are those of one run's forward calls.
+  /// `places` are the forward calls of one run.
   void count_calls(const std::vector<std::size_t>& places) {
     RegionCosts& region = regions_[index_.at(region_of(forward_again_[places.front()]))];
     std::map<std::string, int> counts;
@@ -168,7 +169,7 @@ class CostReader {
     std::vector<std::int64_t> blocks;
   };
 
-  /// What has to be kept for the call not to run again; empty where it cannot be kept.
+  /// The bytes to keep so that the call is not recomputed; empty where it cannot be kept.
   std::optional<KeepableBytes> keepable_bytes(CallId call) const {
     KeepableBytes bytes;
     std::set<StorageId> seen;
@@ -185,7 +186,7 @@ class CostReader {
     return seen.empty() ? std::nullopt : std::optional(bytes);
   }
 
-  /// The calls that run again are the first of the forward pass of the same node.
+  /// The recomputed calls are the first forward calls of the same node.
   void add_run(NodeId node, const std::vector<CallId>& calls) {
     const auto found = index_.find(region_of(calls.front()));
     const auto forward = forward_runs_.find(node);
@@ -205,7 +206,7 @@ class CostReader {
     }
   }
 
-  /// `places` are those of one run's forward calls.
+  /// `places` are the forward calls of one run.
   void find_cut(RegionCosts& region, const std::vector<std::size_t>& places) const {
     std::vector<CutCall> calls;
     std::vector<KeptCall> names;
@@ -231,7 +232,7 @@ class CostReader {
     std::ranges::sort(region.cut);
   }
 
-  /// A module that is called several times keeps the same of each call, or nothing.
+  /// A module that is called several times keeps the same outputs in each of its runs.
   void add_call(const RegionCosts& region, const KeptCall& call,
                 const std::optional<KeepableBytes>& bytes, double cost) {
     auto& found = keepable_[region.module][call];
@@ -254,7 +255,7 @@ class CostReader {
   std::unordered_map<std::string, std::size_t> index_;
   std::vector<RegionCosts> regions_;
   std::vector<CallId> forward_plain_, forward_again_;
-  std::map<NodeId, std::vector<CallId>> runs_;               // Calls that run again.
+  std::map<NodeId, std::vector<CallId>> runs_;               // Recomputed calls.
   std::map<NodeId, std::vector<std::size_t>> forward_runs_;  // Places in forward_again_.
   std::set<StorageId> counted_, changed_, needed_;
   std::map<std::string, std::map<KeptCall, KeepableCall>> keepable_;  // By module.

@@ -13,7 +13,7 @@ bool is_inside(const std::string& path, const std::string& outer) {
   return path.size() > outer.size() && path.starts_with(outer) && path[outer.size()] == '.';
 }
 
-/// How many nodes each module has, inside all its calls.
+/// By module: the number of nodes in all its calls, submodules included.
 std::map<std::string, std::size_t> nodes_of_modules(const Graph& graph) {
   std::map<std::string, std::size_t> nodes;
   for (const Node& node : graph.nodes)
@@ -49,7 +49,7 @@ bool overlaps(const std::string& path, const std::set<std::string>& chosen) {
   });
 }
 
-/// The modules right inside `outer` ("" is the model) with more than one node.
+/// The direct submodules of `outer` ("" is the model) with more than one node.
 std::set<std::string> inside(const std::string& outer,
                              const std::map<std::string, std::size_t>& nodes) {
   std::set<std::string> found;
@@ -63,7 +63,8 @@ std::set<std::string> inside(const std::string& outer,
   return found;
 }
 
-/// A module that holds nearly everything is looked into.
+/// The largest modules that do not contain each other; a module that holds nearly everything is
+/// replaced by its submodules.
 std::set<std::string> side_by_side(const Graph& graph) {
   const std::map<std::string, std::size_t> nodes = nodes_of_modules(graph);
   std::set<std::string> found = inside("", nodes);

@@ -1,4 +1,4 @@
-// Which modules of a graph a plan may run again.
+// Which modules of a graph a plan may recompute.
 //
 // Public header.
 #pragma once
@@ -10,10 +10,10 @@
 
 namespace symprof::plan {
 
-/// Paths of modules that do not lie in each other, in the order in which they first run: those that
-/// `patterns` match (trace/graph/module_patterns.h), the outermost; without patterns the modules
-/// that repeat, those with the most nodes, and of a model without such the largest modules side by
-/// side. Throws Error for a pattern that no module matches.
+/// Paths of modules that do not contain each other, in the order in which they first run: the
+/// outermost modules that match `patterns` (trace/graph/module_patterns.h); without patterns the
+/// repeated modules with the most nodes, or, in a model without repetition, the largest modules
+/// side by side. Throws Error for a pattern that matches no module.
 std::vector<std::string> regions_of(const Graph& graph, const std::vector<std::string>& patterns);
 
 }  // namespace symprof::plan

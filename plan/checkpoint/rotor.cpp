@@ -10,7 +10,7 @@ namespace {
 constexpr double impossible = std::numeric_limits<double>::infinity();
 constexpr std::int64_t keep_all = -1;
 
-/// C(m, s, t): the least time to run stages s…t and go back, with m of memory beside value s.
+/// C(m, s, t): the least time of forward and backward of stages s…t with memory m beside value s.
 class Table {
  public:
   Table(const RotorChain& chain, std::int64_t memory)
@@ -45,14 +45,14 @@ class Table {
  private:
   struct Cell {
     double time = impossible;
-    std::int64_t choice = keep_all;  // Or the first stage after those that keep an input alone.
+    std::int64_t choice = keep_all;  // Or the first stage after those that keep only their input.
   };
 
   const Cell& cell(std::int64_t m, std::size_t s, std::size_t t) const {
     return cells_[(static_cast<std::size_t>(m) * stages_ + s) * stages_ + t];
   }
 
-  // The loss stage takes no time and nothing more.
+  // The loss stage takes no time and no further memory.
   template <class T>
   static T or_nothing(const std::vector<T>& list, std::size_t i) {
     return i < list.size() ? list[i] : T{};

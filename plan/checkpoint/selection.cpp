@@ -6,23 +6,22 @@
 namespace symprof::plan {
 namespace {
 
-/// Sums of bytes and costs that are carried from region to region; more are thinned.
+/// The most partial sums of bytes and costs carried from region to region; more are thinned.
 constexpr std::size_t most_partial = 2000;
 constexpr double tolerance_us = 1e-6;
-/// Choices of all regions together that are gone through one by one.
+/// The most choices of all regions together that are enumerated.
 constexpr std::size_t most_choices_listed = 20'000;
-/// The share by which a variation changes costs at most.
+/// The largest relative change of costs by a variation.
 constexpr double most_variation = 0.15;
 
-/// Patterns of the first regions.
+/// Patterns chosen for the first regions.
 struct Partial {
   std::int64_t freed_bytes = 0;
   double cost_us = 0;
   int before = -1, pattern = -1;
 };
 
-/// What is left of `all` without those that another one beats: by freed bytes descending, costs
-/// fall.
+/// Drops dominated elements of `all`: by descending freed bytes, costs decrease.
 void keep_best(std::vector<Partial>& all) {
   std::ranges::sort(all, [](const Partial& a, const Partial& b) {
     return a.freed_bytes != b.freed_bytes ? a.freed_bytes > b.freed_bytes : a.cost_us < b.cost_us;
@@ -38,7 +37,7 @@ void keep_best(std::vector<Partial>& all) {
     all.push_back(best[count == 1 ? 0 : i * (best.size() - 1) / (count - 1)]);
 }
 
-/// Costs in cells of freed bytes: one for each of many sums, where there are too many to sort.
+/// Costs in cells of freed bytes, one sum for each cell, where there are too many sums to sort.
 class Cells {
  public:
   explicit Cells(std::int64_t most_bytes)
@@ -65,7 +64,7 @@ class Cells {
 }  // namespace
 
 Selector::Selector(StepCosts costs) : costs_(std::move(costs)) {
-  std::vector<std::size_t> first;  // By type: a region of it.
+  std::vector<std::size_t> first;  // By type: one region of it.
   for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
     const auto same = std::ranges::find_if(
         first, [&](std::size_t j) { return costs_.regions[j].is_like(costs_.regions[i]); });
@@ -113,7 +112,7 @@ std::int64_t Selector::highest_window_bytes() const {
   return highest;
 }
 
-/// Frees at least as much of each region.
+/// The patterns that free at least `freed` bytes of each region.
 Selection Selector::rounded_up(const std::vector<double>& freed) const {
   Selection selection;
   for (std::size_t i = 0; i < freed.size(); ++i) {
@@ -162,7 +161,8 @@ Selection Selector::everything() const {
   return all;
 }
 
-/// Region after region, all sums of freed bytes and costs that may still be the best.
+/// Dynamic programming over regions: carries all sums of freed bytes and costs that may still be
+/// optimal.
 Selection Selector::select(const std::vector<std::int64_t>& needed, unsigned variation) const {
   Selection known = everything();
   if (const std::optional<std::vector<double>> freed = relaxed(needed)) known = rounded_up(*freed);

@@ -48,7 +48,7 @@ void SharedCalls::read_spans() {
   }
   for (const MemoryEvent& event : recording_.events) {
     if (event.kind != EventKind::free) continue;
-    // Freed while something runs again: it was there during the shared call before.
+    // Freed during recomputation: the storage was alive during the previous shared call.
     const int last = event.call == none ? -1 : place(event.call) - (is_again(event.call) ? 1 : 0);
     spans_[static_cast<std::size_t>(event.storage)].last = last;
   }

@@ -1,4 +1,4 @@
-// The calls that all plans of a step make, and how long each storage lives among them.
+// The calls that all plans of a step make, and the lifetime of each storage in terms of them.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace symprof::plan {
 
 constexpr int never = std::numeric_limits<int>::max();
 
-/// Shared calls, from the first during which something is there to the last one.
+/// Shared calls, from the first to the last during which a storage is alive.
 struct Span {
   int first = never, last = -1;
 
@@ -21,10 +21,11 @@ struct Span {
   Span within(const Span& other) const;
 };
 
-/// The calls of a recording but for those that its regions run again. They have places, from 0.
+/// The calls of a recording except those that its regions recompute. They are numbered by places,
+/// from 0.
 class SharedCalls {
  public:
-  /// `regions` are modules. `recording` has to outlive this.
+  /// `regions` are modules. `recording` must outlive this.
   SharedCalls(const Recording& recording, const std::map<std::string, std::size_t>& regions);
 
   const Recording& recording() const { return recording_; }
@@ -37,12 +38,12 @@ class SharedCalls {
   }
 
   bool is_again(CallId call) const { return is_again_[static_cast<std::size_t>(call)]; }
-  /// Of a call that is not shared: of the next one that is.
+  /// The place of a call; if it is not shared, of the next shared call.
   int place(CallId call) const { return place_[static_cast<std::size_t>(call)]; }
   const Span& span(StorageId storage) const { return spans_[static_cast<std::size_t>(storage)]; }
-  /// In blocks of 512; 0 in host memory.
+  /// In 512-byte blocks; 0 in host memory.
   std::int64_t bytes(StorageId storage) const;
-  /// By shared call: the storages that it made, in order.
+  /// By shared call: the storages that it allocates, in order.
   std::vector<std::vector<StorageId>> made() const;
 
  private:

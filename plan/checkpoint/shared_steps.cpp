@@ -25,7 +25,7 @@ CheckpointPlan every_second(const StepCosts& costs, int side) {
   return plan;
 }
 
-/// One region after the other: where less is made for regions of that side, or by them.
+/// Assigns regions greedily: each to the side with which it exchanges fewer bytes.
 void choose_sides(StepCosts& costs, const Recording& plain, const Recording& again,
                   const std::vector<std::string>& modules) {
   const SharedSteps steps(costs, {plain, again, again, again}, modules);

@@ -1,5 +1,5 @@
-// Recorded steps of one model in which different regions run again, side by side: the calls that
-// they share, and the regions of those.
+// Recordings of one model with different regions recomputed, side by side: the calls that they
+// share, and the regions of those calls.
 #pragma once
 
 #include <map>
@@ -14,30 +14,31 @@
 
 namespace symprof::plan {
 
-/// Steps with some regions that run again, each keeping its inputs alone.
+/// Recorded steps in which some regions are recomputed, each keeping its inputs alone.
 struct RecordedChoices {
   const Recording& plain;
-  const Recording& again;  ///< All modules.
+  const Recording& again;  ///< All modules are recomputed.
   const Recording& even;   ///< Regions of StepCosts::regions whose side is 0 …
   const Recording& odd;    ///< … and 1.
 };
 
-/// The regions of a side.
+/// The plan that recomputes the regions of one side.
 CheckpointPlan every_second(const StepCosts& costs, int side);
-/// Gives regions sides, so that those that read what one makes run again in another recording than
-/// it, where that can be. Arguments are those of costs_of_step().
+/// 2-colors the regions so that, where possible, the producer and the consumer of a tensor are
+/// recomputed in different recordings. Takes the arguments of costs_of_step().
 void choose_sides(StepCosts& costs, const Recording& plain, const Recording& again,
                   const std::vector<std::string>& modules);
 
-/// Who decides how long a storage of the forward pass lives, by SharedSteps::modules().
+/// The regions that decide about the lifetime of a forward storage, as indices of
+/// SharedSteps::modules().
 struct Holders {
   int maker = none;       ///< The module that made it.
-  std::set<int> readers;  ///< Other modules.
+  std::set<int> readers;  ///< Other modules that read it.
 };
 
 class SharedSteps {
  public:
-  /// What `recorded` refers to has to outlive this.
+  /// What `recorded` refers to must outlive this.
   SharedSteps(const StepCosts& costs, const RecordedChoices& recorded,
               const std::vector<std::string>& modules);
 
@@ -46,18 +47,18 @@ class SharedSteps {
   const SharedCalls& even() const { return even_; }
   const SharedCalls& odd() const { return odd_; }
 
-  /// Whether all steps make the same calls but for those that run again.
+  /// True if all steps make the same calls apart from recomputed ones.
   bool are_alike() const;
 
-  /// By name; those of StepCosts::regions first, as what the others free is no plan's choice.
+  /// By name, those of StepCosts::regions first; the others are no plan's choice.
   const std::map<std::string, std::size_t>& modules() const { return modules_; }
-  /// How many of them are regions of the costs.
+  /// The number of modules that are regions of the costs.
   std::size_t regions() const { return regions_; }
-  /// RegionCosts::side; none of modules that are no regions.
+  /// RegionCosts::side; none for modules that are not regions.
   int side(std::size_t module) const { return module < regions_ ? sides_[module] : none; }
-  /// The module whose forward pass makes the shared call; none.
+  /// The module whose forward pass makes the shared call, or none.
   int module_of(std::size_t place) const { return of_call_[place]; }
-  /// The shared call before which the module first runs again; never.
+  /// The shared call before which the module is first recomputed, or never.
   int goes_back(std::size_t module) const { return goes_back_[module]; }
   /// By storage of the plain step.
   std::vector<Holders> holders() const;

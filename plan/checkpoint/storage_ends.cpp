@@ -7,7 +7,7 @@
 namespace symprof::plan {
 namespace {
 
-/// Calls of each module that run again, in order.
+/// Recomputed calls of each module, in order.
 std::vector<std::vector<CallId>> calls_again(const SharedSteps& steps, const SharedCalls& calls) {
   std::vector<std::vector<CallId>> found(steps.modules().size());
   for (std::size_t i = 0; i < calls.recording().calls.size(); ++i) {
@@ -18,7 +18,7 @@ std::vector<std::vector<CallId>> calls_again(const SharedSteps& steps, const Sha
   return found;
 }
 
-/// By call of `calls`: the same one of the step in which all regions run again.
+/// By call of `calls`: the same call of the fully checkpointed step.
 std::vector<CallId> same_calls(const SharedSteps& steps, const SharedCalls& calls) {
   std::vector<CallId> same(calls.recording().calls.size(), none);
   for (std::size_t place = 0; place < calls.calls().size(); ++place)
@@ -30,7 +30,7 @@ std::vector<CallId> same_calls(const SharedSteps& steps, const SharedCalls& call
   return same;
 }
 
-/// By call, with those that were there before the first (`none` + 1 is 0): what it made, in order.
+/// By call + 1 (0: before the first call): the storages that it allocates, in order.
 std::vector<std::vector<StorageId>> made_by(const Recording& recording) {
   std::vector<std::vector<StorageId>> made(recording.calls.size() + 1);
   for (std::size_t i = 0; i < recording.storages.size(); ++i)
@@ -39,7 +39,7 @@ std::vector<std::vector<StorageId>> made_by(const Recording& recording) {
   return made;
 }
 
-/// By storage of `calls`: the same one of the step in which all regions run again; none.
+/// By storage of `calls`: the same storage of the fully checkpointed step, or none.
 std::vector<StorageId> same_storages(const SharedSteps& steps, const SharedCalls& calls,
                                      const std::vector<CallId>& same) {
   const auto here = made_by(calls.recording()), there = made_by(steps.again().recording());
@@ -118,7 +118,7 @@ void StorageEnds::read_holders(const SharedSteps& steps, const std::vector<Stora
   }
 }
 
-/// Modules that are no regions run again in one recording only.
+/// Modules that are not regions are recomputed in one recording only.
 bool StorageEnds::runs_again(Choice choice, int module) const {
   if (choice == plain || choice == again) return choice == again;
   return sides_[static_cast<std::size_t>(module)] == (choice == even ? 0 : 1);

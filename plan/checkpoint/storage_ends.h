@@ -1,4 +1,4 @@
-// When each storage of a step goes, by which regions run again.
+// When each storage of a step is freed, depending on which regions are recomputed.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace symprof::plan {
 
-/// A place among the requests for memory of a recording: before those of a call, or after one.
+/// A position among the allocations of a recording: before those of a call, or after one.
 using Moment = std::int32_t;
 
 class Moments {
@@ -20,24 +20,24 @@ class Moments {
 
   Moment count() const { return static_cast<Moment>(calls_.size()); }
   CallId call(Moment moment) const { return calls_[static_cast<std::size_t>(moment)]; }
-  /// What is taken then; none before a call.
+  /// The storage allocated at the moment; none before a call.
   StorageId taken(Moment moment) const { return taken_[static_cast<std::size_t>(moment)]; }
-  /// After the call's first `requests`, or all of them if it makes fewer.
+  /// After the call's first `requests` allocations, or after all if it makes fewer.
   Moment after(CallId call, Moment requests) const;
 
  private:
   std::vector<CallId> calls_;
   std::vector<StorageId> taken_;
-  std::vector<Moment> begin_;  // By call, and where the last one ends.
+  std::vector<Moment> begin_;  // By call; the last element ends the last call.
 };
 
-/// Moments and storages are those of the step in which all regions run again.
+/// Moments and storages are those of the fully checkpointed step.
 ///
-/// A storage goes when the last region that made or read it lets go of it, and a region does so at
-/// one of two moments: whether it runs again decides. The four recordings have each way in which
-/// two neighbours can run, so that the moment is known of what two regions hold. Of more than two,
-/// where no recording is as the plan, each region lets go no later than in any recording in which
-/// it runs as in the plan.
+/// A storage is freed when the last region that made or read it releases it, at one of two moments:
+/// whether the region is recomputed decides. The four recordings cover every combination of two
+/// neighboring regions, so the moment is known for storages shared by two. For more than two, where
+/// no recording matches the plan, each region is assumed to release the storage no later than in
+/// any recording that treats the region as the plan does.
 class StorageEnds {
  public:
   static constexpr Moment never = std::int32_t{1} << 30;
@@ -45,7 +45,7 @@ class StorageEnds {
   explicit StorageEnds(const SharedSteps& steps);
 
   const Moments& moments() const { return moments_; }
-  /// `again` says of each of SharedSteps::modules() whether it runs again.
+  /// `again` is by SharedSteps::modules(): true if the module is recomputed.
   Moment end(StorageId storage, const std::vector<bool>& again) const;
 
  private:
@@ -55,7 +55,7 @@ class StorageEnds {
 
   struct Ends {
     std::array<Moment, choices> by_choice{missing, missing, missing, missing};
-    std::vector<int> modules;  // That made or read it in the forward pass.
+    std::vector<int> modules;  // Those that made or read it in the forward pass.
   };
 
   bool runs_again(Choice choice, int module) const;

@@ -12,7 +12,7 @@ namespace {
 
 class SureReader {
  public:
-  /// `weights` as CertainBytes has them.
+  /// Takes `weights` as CertainBytes does.
   SureReader(const StepCosts& costs, const SharedSteps& steps, Pool pool,
              const profile::SegmentWeights* weights)
       : costs_(costs), steps_(steps), bytes_(steps, pool, weights) {}
@@ -38,11 +38,11 @@ class SureReader {
     return sure;
   }
 
-  /// What blocks of the pool hold at some moment, whatever runs again.
+  /// A lower bound of the pool's peak, whatever is recomputed.
   std::int64_t least_peak() const { return least_peak_; }
 
  private:
-  /// Calls of which the pool's blocks are kept.
+  /// The regions' calls, with the bytes that keeping them holds in the pool.
   std::vector<RegionCosts> regions() const {
     std::vector<RegionCosts> regions = costs_.regions;
     for (RegionCosts& region : regions)
@@ -53,8 +53,8 @@ class SureReader {
     return regions;
   }
 
-  /// By window the call at which most is held, and that at which most is held when all regions
-  /// free what they can.
+  /// For each window the call that holds the most, and the call that holds the most when all
+  /// regions free what they can.
   std::vector<std::size_t> places_of_windows(const std::vector<std::int64_t>& held,
                                              const std::vector<std::size_t>& active,
                                              const std::vector<std::vector<std::int64_t>>& freed) {
@@ -78,7 +78,7 @@ class SureReader {
     return places;
   }
 
-  /// What each region frees at most at one of these calls.
+  /// The most that each region frees at one of these calls.
   static void note_freed(std::vector<RegionCosts>& regions, const std::vector<std::size_t>& places,
                          const std::vector<std::size_t>& active,
                          const std::vector<std::vector<std::int64_t>>& freed) {
@@ -98,8 +98,8 @@ class SureReader {
   std::int64_t least_peak_ = 0;
 };
 
-/// A pool's segments stay, so that a step which holds `other_bytes` in it at some moment has them
-/// reserved when the other pool holds the most.
+/// A pool keeps its segments, so `other_bytes` that the other pool needs at some moment stay
+/// reserved while this pool is at its peak.
 void reserve_beside(StepCosts& costs, const profile::SegmentWeights& own,
                     std::int64_t other_bytes) {
   for (Window& window : costs.windows) {
@@ -110,7 +110,7 @@ void reserve_beside(StepCosts& costs, const profile::SegmentWeights& own,
   costs.unit_bytes = own.unit_bytes;
 }
 
-/// What the pool's segments have at least where its blocks weigh so much.
+/// A lower bound of the pool's segments, given the weight of its blocks.
 std::int64_t reserved(const profile::SegmentWeights& pool, std::int64_t weight) {
   return pool.base_bytes +
          round_up(std::max<std::int64_t>(weight - pool.base_bytes, 0), pool.unit_bytes);

@@ -1,5 +1,4 @@
-// How a checkpoint plan is tried: the step is recorded with it, and the recording is asked what it
-// takes.
+// The interface that tries a checkpoint plan: records the step with it, and measures the recording.
 //
 // Public header.
 #pragma once
@@ -16,34 +15,34 @@
 
 namespace symprof::plan {
 
-/// What a step with a plan takes of the device.
+/// Device memory of a step with a plan.
 struct StepPeaks {
   std::int64_t allocated_bytes = 0;
-  /// What has to be within a budget.
+  /// What has to fit the budget.
   std::int64_t reserved_bytes = 0;
-  /// The part of it that only blocks of up to `largest_small_bytes` can use.
+  /// The part of it in segments that only blocks of up to `largest_small_bytes` can use.
   std::int64_t small_segments_bytes = 0;
 };
 
-/// A step whose loop has asked for large blocks, and has given them back, before the model was
-/// made: what is larger than `largest_small_bytes` finds room in their segments. What stays until
-/// the loop ends may lie in front of all that comes and goes there (LoopOptions::warm_start).
+/// A step whose loop allocates large blocks and frees them before the model is created: blocks
+/// larger than `largest_small_bytes` are then placed in their segments. With a warm start, blocks
+/// that live until the loop ends are placed before all temporary ones (LoopOptions::warm_start).
 struct ReservedStep {
-  std::vector<std::int64_t> up_front_bytes;  ///< Of each; empty: the loop takes nothing up front.
+  std::vector<std::int64_t> up_front_bytes;  ///< The blocks' sizes; empty: none.
   StepPeaks peaks;
   bool warm_start = false;
 };
 
-/// What is held while a call runs, at most at one moment each: by blocks of up to
-/// `largest_small_bytes`, by others, and by both together.
+/// The peaks while a call runs, each at its own moment: of blocks of up to `largest_small_bytes`,
+/// of other blocks, and of all blocks.
 struct HeldBytes {
   std::int64_t small = 0, large = 0, all = 0;
 };
 
-/// What a plan costs the host, in microseconds.
+/// The host's cost of a plan, in microseconds.
 struct HostCosts {
-  std::vector<double> us;  ///< By call: to issue it.
-  double policy_us = 0;    ///< For each call of profile::calls_with_policy.
+  std::vector<double> us;  ///< By call: the time to issue it.
+  double policy_us = 0;    ///< Per call of profile::calls_with_policy.
   /// How much longer than in the plain step the host may take before the step waits for it.
   double slack_us = std::numeric_limits<double>::infinity();
 };
@@ -55,11 +54,11 @@ class CheckpointTrial {
  public:
   virtual ~CheckpointTrial() = default;
 
-  /// A step with `plan`. Throws Error where the model does not run so.
+  /// Records a step with `plan`. Throws Error where the model does not run so.
   virtual Recording record(const CheckpointPlan& plan) = 0;
   virtual StepPeaks peaks(const Recording& recording) = 0;
-  /// The same with as much up front as is within `bytes` beside `small_segments_bytes`; empty where
-  /// more than `most_bytes` is reserved.
+  /// The same, with as much taken up front as fits `bytes` beside `small_segments_bytes`; empty
+  /// where more than `most_bytes` is reserved.
   virtual std::optional<ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                               std::int64_t /*small_segments_bytes*/,
                                               std::int64_t most_bytes) {
@@ -67,17 +66,17 @@ class CheckpointTrial {
     const StepPeaks all = peaks(recording);
     return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{{}, all}) : std::nullopt;
   }
-  /// Of a step whose loop takes something up front: `as_it_is` are its peaks without that.
+  /// With memory taken up front; `as_it_is` are the step's peaks without that.
   virtual std::int64_t small_segments_bytes(const Recording& /*recording*/,
                                             const StepPeaks& as_it_is) {
     return as_it_is.small_segments_bytes;
   }
-  /// By call: at least so many bytes are held while it runs, however the allocator lays them out.
+  /// By call: a lower bound of the bytes held while it runs, for any layout by the allocator.
   virtual std::vector<HeldBytes> held_bytes(const Recording& recording) = 0;
-  /// Where small blocks have segments of their own, and segments that a settled loop has needed
-  /// once stay reserved: a step reserves then what each kind needs at most, at two moments. Each of
-  /// the weights is a lower bound of that, for all steps that ask for the sizes of the two
-  /// recordings; else empty.
+  /// Lower bounds of reserved memory where small blocks have segments of their own and a settled
+  /// loop keeps its segments: a step then reserves the peaks of both kinds, at two moments. Each of
+  /// the returned weights is valid for all steps that request the sizes of the two recordings; else
+  /// empty.
   virtual std::vector<profile::PoolWeights> segment_weights(const Recording& /*again*/,
                                                             const Recording& /*plain*/) {
     return {};
@@ -87,13 +86,13 @@ class CheckpointTrial {
                                               const profile::PoolWeights& /*weights*/) {
     return held_bytes(recording);
   }
-  /// By call: what it costs to run it again, in microseconds.
+  /// By call: the time of recomputing it, in microseconds.
   virtual std::vector<double> costs_us(const Recording& recording) = 0;
   /// The default is a host that is never waited for.
   virtual HostCosts host_costs(const Recording& recording) {
     return {.us = std::vector<double>(recording.calls.size(), 0.0)};
   }
-  /// Of all calls that run again.
+  /// The FLOPs of all recomputed calls.
   virtual std::int64_t recompute_flops(const Recording& recording) = 0;
 };
 

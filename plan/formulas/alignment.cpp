@@ -20,8 +20,8 @@ class Aligner {
     for (const SizeLine& line : lines_) steps_.push_back(line.step);
   }
 
-  /// One variable after the other, each at the sizes that those before it may have: of batch * seq,
-  /// which has to be round, batch becomes free and seq remains.
+  /// Relaxes one variable after the other, given the multiples of those before: if batch * seq must
+  /// be round, batch becomes free and seq stays constrained.
   void run(std::size_t figure, Formula& formula) {
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       const auto holds_at = [&](std::int64_t multiple) {
@@ -34,7 +34,8 @@ class Aligner {
   }
 
  private:
-  /// The least divisor of `step` that holds, dividing by one prime factor after the other.
+  /// The smallest divisor of `step` at which `holds_at` is true, dividing by one prime factor at a
+  /// time.
   static std::int64_t least_divisor(std::int64_t step, const auto& holds_at) {
     if (step == 1 || holds_at(1)) return 1;
     std::int64_t divisor = step;
@@ -43,7 +44,7 @@ class Aligner {
     return divisor;
   }
 
-  /// Whether the polynomial gives what is measured at the first sizes of the lines, moved by
+  /// True if the polynomial matches the measurements at the first sizes of the lines, moved by
   /// `multiples`: these sizes share no larger divisor with the steps.
   bool holds(std::size_t figure, const Polynomial& polynomial, const Sizes& multiples) {
     Sizes point;

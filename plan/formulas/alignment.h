@@ -1,5 +1,5 @@
-// The multiples of which a size must be for a formula to hold: rounding, in blocks of memory and
-// tiles of a kernel, is invisible at round sizes.
+// The multiples of a size for which a formula holds: the rounding of memory blocks and kernel tiles
+// is invisible at round sizes.
 #pragma once
 
 #include <vector>
@@ -8,13 +8,13 @@
 
 namespace symprof::plan {
 
-/// `formulas` hold at multiples of the steps of `lines`. Tries sizes that are multiples of less,
-/// and lowers `Formula::multiples` to the least divisor of the step at which each formula still
+/// `formulas` hold at multiples of the steps of `lines`. Tries multiples of smaller numbers, and
+/// lowers `Formula::multiples` to the smallest divisor of the step at which each formula still
 /// holds.
 void align(std::vector<Formula>& formulas, const std::vector<SizeLine>& lines,
            SizeSamples& samples);
 
-/// True when `formula` gives what was measured of `figure` wherever it says that it holds.
+/// True if `formula` matches every measurement of `figure` where the formula claims to hold.
 bool agrees(const Formula& formula, std::size_t figure, const SizeSamples& samples);
 
 }  // namespace symprof::plan

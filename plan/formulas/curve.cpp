@@ -10,10 +10,9 @@ namespace symprof::plan {
 namespace {
 
 constexpr int most_coefficients = 3;
-/// A polynomial of higher degree passes through more sizes in any case: it has to reach this many
-/// times as far.
+/// A higher degree fits more sizes anyway: it must reach this many times as many to be chosen.
 constexpr double worth_a_degree = 1.5;
-/// How often pieces are tested between their sizes and found again with what was wrong.
+/// The most rounds of testing pieces between their sizes and refitting them with the failures.
 constexpr int most_rounds = 4;
 
 struct Sample {
@@ -22,7 +21,7 @@ struct Sample {
 };
 
 /// Solves `matrix` · x = `right` for the first `count` unknowns by elimination; the matrix is
-/// symmetric, and positive as long as there are as many sizes as unknowns.
+/// symmetric, and positive definite if there are at least as many sizes as unknowns.
 std::vector<double> solve(
     std::array<std::array<double, most_coefficients>, most_coefficients> matrix,
     std::array<double, most_coefficients> right, int count) {
@@ -41,7 +40,7 @@ std::vector<double> solve(
   return solution;
 }
 
-/// The polynomial of `count` coefficients with the least squares of relative errors.
+/// The polynomial of `count` coefficients that minimizes the squared relative errors.
 std::vector<double> fitted(std::span<const Sample> samples, int count) {
   const auto scale = static_cast<double>(samples.back().size);
   std::array<std::array<double, most_coefficients>, most_coefficients> matrix{};
@@ -115,7 +114,7 @@ class CurveFinder {
     return samples;
   }
 
-  /// How many of `samples` one polynomial of `count` coefficients serves.
+  /// How many of `samples` one polynomial of `count` coefficients fits.
   std::size_t reach(std::span<const Sample> samples, int count) const {
     std::size_t held = std::min<std::size_t>(count, samples.size());
     while (held < samples.size() &&
@@ -130,7 +129,7 @@ class CurveFinder {
     for (int count = 2; count <= most_coefficients; ++count) {
       const std::size_t more = reach(samples, count);
       if (static_cast<double>(more) < worth_a_degree * static_cast<double>(held)) continue;
-      // Two sizes more than coefficients have to agree, and work grows: what bends down is a step.
+      // Two more sizes than coefficients must agree, and work grows: a downward bend is a step.
       if (more < static_cast<std::size_t>(count) + 2 ||
           fitted(samples.first(more), count).back() <= 0)
         continue;
@@ -139,7 +138,7 @@ class CurveFinder {
     return piece_of(samples.first(held), best);
   }
 
-  /// Halves the gap behind a piece; the piece grows by the sizes that it serves.
+  /// Bisects the gap behind a piece, which grows by the sizes that it fits.
   void halve(CurvePiece& piece, std::int64_t beyond) {
     while (beyond - piece.last > round_) {
       const std::int64_t middle = rounded(static_cast<double>(piece.last + beyond) / 2);
@@ -173,7 +172,7 @@ class CurveFinder {
     }
   }
 
-  /// Asks between all sizes of the pieces. True: a piece is wrong there.
+  /// Measures between all sizes of the pieces. Returns true if a piece is wrong there.
   bool test(std::vector<CurvePiece>& pieces) {
     bool is_wrong = false;
     for (CurvePiece& piece : pieces) {

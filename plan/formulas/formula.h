@@ -1,4 +1,4 @@
-// A figure as a polynomial of sizes, or what speaks against one.
+// A figure as a polynomial of sizes, or a counterexample.
 //
 // Public header.
 #pragma once
@@ -11,7 +11,7 @@
 
 namespace symprof::plan {
 
-/// Sizes at which a figure is not what the polynomial through the other sizes says.
+/// Sizes at which the measured figure differs from the polynomial through the other sizes.
 struct Mismatch {
   Sizes sizes;
   std::int64_t measured = 0;
@@ -20,14 +20,13 @@ struct Mismatch {
 
 struct Formula {
   std::optional<Polynomial> polynomial;  ///< Empty: the figure is piecewise.
-  /// The formula was seen to hold where the size of each variable is a multiple of this: 1 says
-  /// that any size is as good.
+  /// By variable: the formula was verified where the size is a multiple of this; 1 allows any size.
   Sizes multiples;
-  /// Without a polynomial: sizes that speak against one.
+  /// The counterexample, where there is no polynomial.
   std::optional<Mismatch> mismatch;
 };
 
-/// True if `sizes` are multiples of what `formula` wants.
+/// True if `sizes` are multiples of `formula.multiples`.
 bool holds_at(const Formula& formula, const Sizes& sizes);
 
 }  // namespace symprof::plan

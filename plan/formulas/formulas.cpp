@@ -12,18 +12,18 @@
 namespace symprof::plan {
 namespace {
 
-/// Where the polynomials are made, and where they are tested.
+/// Points that fit the polynomials, and points that check them.
 struct Plan {
   Grid grid;
   std::vector<Sizes> fit, check;
 };
 
-/// Twice the last of a line, where the variable may have it.
+/// Twice the last size of a line, if within the variable's range.
 std::int64_t far_size(const Variable& variable, std::int64_t last) {
   return variable.most && 2 * last > *variable.most ? last : 2 * last;
 }
 
-/// Formulas from the starts of the variables on.
+/// Finds formulas from the starts of the variables.
 class Finder {
  public:
   Finder(const std::vector<Variable>& variables, SizeSamples& samples) : samples_(samples) {
@@ -86,7 +86,7 @@ class Finder {
   }
 
   void fit() {
-    // Layers that repeat have the same figures at all sizes.
+    // Repeated layers have the same figures at all sizes.
     std::map<std::vector<std::int64_t>, Formula> known;
     std::vector<std::int64_t> values;
     for (std::size_t figure = 0; figure < figures_; ++figure) {
@@ -125,7 +125,7 @@ class Finder {
   std::size_t figures_ = 0;
 };
 
-/// Withdraws multiples below the steps where sizes measured for other figures contradict a formula.
+/// Restores the steps as multiples where sizes measured for other figures contradict a formula.
 void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
   for (std::size_t figure = 0; figure < result.formulas.size(); ++figure) {
     Formula& formula = result.formulas[figure];
@@ -135,13 +135,13 @@ void trust_steps_alone(Formulas& result, const SizeSamples& samples) {
   }
 }
 
-/// In whose multiples neither blocks of memory (512 bytes) nor tiles of attention kernels (128)
-/// show; where a range has no room for such steps, those of which it has four.
+/// Multiples at which the rounding of memory blocks (512 bytes) and of attention kernels' tiles
+/// (128) is invisible; in a small range, the largest with at least four sizes.
 constexpr std::array<std::int64_t, 3> round_sizes = {128, 64, 32};
 constexpr std::int64_t wanted_round_sizes = 6, least_round_sizes = 4;
 
-/// Gives the variable a rounder start. False where the range has no room for one, or its sizes are
-/// as round already.
+/// Gives the variable a rounder start. Returns false if its range is too small, or its sizes are
+/// that round already.
 bool make_rounder(Variable& variable, const SizeLine& line) {
   const std::int64_t start = std::lcm(variable.start, round_sizes.front());
   if (start == variable.start) return false;
@@ -160,7 +160,7 @@ bool make_rounder(Variable& variable, const SizeLine& line) {
   return false;
 }
 
-/// The variables with rounder starts; nothing where none can have one.
+/// The variables with rounder starts; empty if no variable can have one.
 std::optional<std::vector<Variable>> rounder(const Formulas& found) {
   std::vector<Variable> variables = found.variables;
   bool changes = false;
@@ -169,7 +169,7 @@ std::optional<std::vector<Variable>> rounder(const Formulas& found) {
   return changes ? std::optional(std::move(variables)) : std::nullopt;
 }
 
-/// Adds formulas of rounder sizes, which must agree with everything that was measured.
+/// Adds formulas at rounder sizes, which must match all measurements.
 void add_rounder(Formulas& result, SizeSamples& samples) {
   const std::optional<std::vector<Variable>> variables = rounder(result);
   if (!variables) return;

@@ -1,5 +1,5 @@
-// What a model costs as formulas of its sizes: polynomials that are found from exact profiles at
-// some sizes and held against profiles at others.
+// A model's costs as formulas of its sizes: polynomials fitted to exact profiles at some sizes and
+// checked against profiles at others.
 //
 // Public header.
 #pragma once
@@ -13,20 +13,20 @@ namespace symprof::plan {
 
 struct Formulas {
   std::vector<Variable> variables;
-  std::vector<SizeLine> lines;          ///< What was tried of each variable while the others rest.
-  std::vector<SizeLine> rounder_lines;  ///< Further tries at rounder sizes; empty: not needed.
+  std::vector<SizeLine> lines;          ///< Sizes measured along each variable, others fixed.
+  std::vector<SizeLine> rounder_lines;  ///< The same at rounder sizes; empty: not needed.
   std::vector<Formula> formulas;        ///< One for each figure.
-  int fitted = 0;                       ///< Profiles that made the polynomials.
-  int checked = 0;                      ///< Profiles at other sizes that tested them.
+  int fitted = 0;                       ///< Profiles that the polynomials were fitted to.
+  int checked = 0;                      ///< Profiles at other sizes that checked them.
   std::vector<RefusedSize> refused;
 };
 
-/// Measures the figures along each variable to see of which degree they are, then at the smallest
-/// grid that fixes polynomials of these degrees, then at sizes far from it and at sizes that are
-/// multiples of less. A figure gets a formula only where every one of these measurements agrees.
-/// Where figures are left without one, the same is done at multiples of 128, and what is found
-/// there must agree with all measurements at the multiples that it holds for. Throws Error when a
-/// variable has too few sizes, and the model's own at the starts.
+/// Measures the figures along each variable to find their degrees, then at the smallest grid that
+/// determines polynomials of these degrees, then at distant sizes and at multiples of smaller
+/// numbers. A figure gets a formula only if all measurements agree. For figures without one, the
+/// same is done at multiples of 128, and the result must match all measurements at the multiples
+/// that it holds for. Throws Error when a variable has too few sizes, and the model's own error at
+/// the starts.
 Formulas find_formulas(const std::vector<Variable>& variables, const Measure& measure);
 
 }  // namespace symprof::plan

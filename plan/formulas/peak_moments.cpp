@@ -9,9 +9,9 @@
 namespace symprof::plan {
 namespace {
 
-constexpr std::size_t most_moments = 4;  // More are a list that nobody reads.
+constexpr std::size_t most_moments = 4;  // More would be unreadable.
 
-/// Places in BytesByCall where some sizes have their largest.
+/// Indices in BytesByCall at which some sizes have their peak.
 std::vector<std::size_t> peak_places(const std::map<Sizes, BytesByCall>& known) {
   std::set<std::size_t> places;
   for (const auto& [sizes, bytes] : known)
@@ -32,7 +32,7 @@ std::vector<PeakMoment> moments_at(const std::vector<std::size_t>& places,
   return moments;
 }
 
-/// Whether the largest of `moments` is the peak wherever all of them hold.
+/// True if the largest of `moments` is the peak wherever all of them hold.
 bool are_the_peak(const std::vector<PeakMoment>& moments,
                   const std::map<Sizes, BytesByCall>& known) {
   if (moments.empty()) return false;
@@ -86,7 +86,7 @@ std::vector<PeakMoment> find_peak_moments(const std::vector<Variable>& variables
         moments_at(places, find_formulas(variables, bytes_at_places).formulas);
     return are_the_peak(moments, known) ? moments : std::vector<PeakMoment>{};
   } catch (const Error&) {
-    return {};  // Too few sizes have these calls.
+    return {};  // The calls exist at too few sizes.
   }
 }
 

@@ -1,5 +1,5 @@
-// Newton's divided differences, one variable after the other: what is left of the values after all
-// of them are the coefficients of the product of the variables' monomials.
+// Newton's divided differences, one variable after the other, turn values into the coefficients of
+// products of the variables' powers.
 #include "plan/formulas/polynomial.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace symprof::plan {
 namespace {
 
-/// Values at `sizes` become Newton's coefficients, and these become those of the powers.
+/// Turns values at `sizes` into Newton's coefficients, and those into coefficients of powers.
 void to_powers(const Sizes& sizes, std::vector<Rational>& line) {
   const std::size_t count = sizes.size();
   for (std::size_t order = 1; order < count; ++order)
@@ -20,7 +20,7 @@ void to_powers(const Sizes& sizes, std::vector<Rational>& line) {
       line[power] = line[power] - line[power + 1] * Rational(sizes[i]);
 }
 
-/// Transforms `values` along the variable whose neighbours lie `stride` apart.
+/// Transforms `values` along the variable whose neighboring values are `stride` apart.
 void transform(const Sizes& sizes, std::size_t stride, std::vector<Rational>& values) {
   std::vector<Rational> line(sizes.size());
   for (std::size_t begin = 0; begin < values.size(); ++begin) {

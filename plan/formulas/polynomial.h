@@ -1,4 +1,4 @@
-// Polynomials of several variables, found exactly from their values at whole numbers.
+// Polynomials of several variables, interpolated exactly from values at integers.
 //
 // Public header.
 #pragma once
@@ -22,8 +22,8 @@ struct Term {
   friend bool operator==(const Term&, const Term&) = default;
 };
 
-/// Only terms that are not zero, in the order in which one writes them: by degree, then by the
-/// powers of the first variables, the highest first.
+/// The terms other than zero, in the usual order: by degree, then by the powers of the first
+/// variables, descending.
 struct Polynomial {
   std::vector<Term> terms;
 
@@ -41,8 +41,8 @@ std::vector<Sizes> points_of(const Grid& grid);
 /// below the number of its sizes.
 Polynomial interpolate(const Grid& grid, std::span<const std::int64_t> values);
 
-/// The least degree of a polynomial through `values` at sizes with equal distances, where at least
-/// one value more agrees with it than it has coefficients; -1 where there is none.
+/// The lowest degree of a polynomial through `values` at equally spaced sizes, confirmed by at
+/// least one more value than it has coefficients; -1: none.
 int degree_of(std::span<const std::int64_t> values);
 
 }  // namespace symprof::plan

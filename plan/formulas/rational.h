@@ -1,4 +1,4 @@
-// Exact fractions: the coefficients of formulas that are found from whole numbers.
+// Exact fractions: the coefficients of formulas fitted to integers.
 //
 // Public header.
 #pragma once
@@ -9,8 +9,8 @@
 
 namespace symprof::plan {
 
-/// A fraction in lowest terms, its denominator above 0, as large as it takes. Boost's header costs
-/// seconds of every file that reads it, so it stays behind this class.
+/// A fraction in lowest terms of any size, its denominator positive. Hides Boost's header, which
+/// costs seconds of compile time in every file that includes it.
 class Rational {
  public:
   Rational(std::int64_t value = 0);

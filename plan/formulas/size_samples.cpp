@@ -9,13 +9,14 @@
 namespace symprof::plan {
 namespace {
 
-/// A polynomial of degree 4 (attention over an image, by the side of the image) and one check.
+/// Enough for a polynomial of degree 4 (attention over an image, by the side of the image) and one
+/// check.
 constexpr std::int64_t wanted_sizes = 6;
 constexpr std::int64_t least_sizes = 3;
 constexpr int most_refusals = 16;
 
-/// Divisors of `start`, the largest first. As steps these keep as much as they can of what a model
-/// wants every size to be a multiple of.
+/// Divisors of `start`, the largest first: steps that keep most of the divisibility that a model
+/// may require of a size.
 std::vector<std::int64_t> divisors(std::int64_t start) {
   std::vector<std::int64_t> result;
   for (std::int64_t divisor = 1; divisor <= start / divisor; ++divisor) {
@@ -27,7 +28,7 @@ std::vector<std::int64_t> divisors(std::int64_t start) {
   return result;
 }
 
-/// `count` multiples of `step` in the variable's range, from its start on if they can be.
+/// `count` multiples of `step` within the variable's range, from its start on if possible.
 std::optional<SizeLine> line_of(const Variable& variable, std::int64_t step, std::int64_t count) {
   const std::int64_t lowest = (variable.least + step - 1) / step;
   std::int64_t first = std::max(variable.start / step, lowest);

@@ -54,7 +54,7 @@ class BlockProblem {
     return static_cast<double>(spec(id)->bytes()) * question_.samples;
   }
 
-  /// What an earlier block made is given; constants are whole, and no values of the problem.
+  /// True for outputs of earlier blocks; constants are replicated, and not values of the problem.
   bool is_given(ValueId id) const {
     const TensorSpec* found = spec(id);
     return found != nullptr && found->sizes.size() == 3 && is_floating_point(found->dtype) &&
@@ -94,7 +94,7 @@ class BlockProblem {
     added.outputs.push_back(place);
     for (const PlacementOption& option : added.options) {
       if (option.output >= 0) dimensions_[place].insert(option.output);
-      // A sum may be scattered.
+      // A partial sum may be reduce-scattered.
       if (option.output == partial && question_.sequence) dimensions_[place].insert(tokens);
     }
   }
@@ -136,7 +136,7 @@ class BlockProblem {
                                NodeSplit::row});
   }
 
-  /// All ways in which some of the inputs are shared, from `place` on.
+  /// All combinations of sharded and replicated inputs, from index `place` on.
   void add_shared(PlacementNode& added, const Node& node, std::vector<Placement>& inputs,
                   std::size_t place) {
     if (place == inputs.size()) return add_rule(added, node, inputs);
@@ -160,7 +160,7 @@ class BlockProblem {
     if (!output || !divides(node, *output)) return;
     double us = question_.node_us(added.node, 1.0 / question_.ranks, NodeSplit::inside);
     for_each_value(node, [&](ValueId value) {
-      // On a share of the tokens the gradient of a parameter is a part of a sum.
+      // If only some tokens are local, the gradient of a parameter is a partial sum.
       if (is_parameter(value))
         us += question_.collective_us(CollectiveKind::all_reduce,
                                       static_cast<double>(spec(value)->bytes()));
@@ -187,7 +187,7 @@ class BlockProblem {
       }
   }
 
-  /// With the collectives of backward: what is gathered forward is scattered backward.
+  /// Includes the collectives of backward: what forward gathers, backward scatters.
   double redistribution_us(std::size_t value, Placement from, Placement to) const {
     const double bytes = bytes_of(values_[value]);
     const auto us = [&](CollectiveKind kind) { return question_.collective_us(kind, bytes); };
@@ -204,12 +204,12 @@ class BlockProblem {
   const BlockQuestion& question_;
   PlacementProblem problem_;
   std::vector<ValueId> values_;
-  std::vector<std::set<Placement>> dimensions_;  // By value: those that it may be shared in.
+  std::vector<std::set<Placement>> dimensions_;  // By value: dimensions in which it may be sharded.
   std::map<ValueId, std::size_t> known_;
   std::set<ValueId> from_blocks_;
 };
 
-/// The problem with the layers that `rule` splits alone.
+/// The problem restricted to the layers that `rule` splits.
 PlacementProblem ruled(const PlacementProblem& problem, const std::vector<NodeSplit>& rule) {
   PlacementProblem own = problem;
   own.joins = false;

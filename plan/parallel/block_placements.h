@@ -1,4 +1,4 @@
-// The placements inside the repeated blocks of a model, found for one block of each kind
+// Placements inside the repeated blocks of a model, found for one block of each kind
 // (placement_search.h) with the sharding rules of its operators (trace/passes/sharding_rules.h).
 //
 // Public header.
@@ -17,17 +17,17 @@
 
 namespace symprof::plan {
 
-/// What is asked about the blocks of a model.
+/// The question about the blocks of a model.
 struct BlockQuestion {
   const Recording& recording;
   const Graph& graph;
-  const trace::ValueSpecs& specs;  ///< Of `graph`, as it was recorded.
-  /// By node of `graph`: whether it is in a block.
+  const trace::ValueSpecs& specs;  ///< The specs of `graph`'s values, as recorded.
+  /// By node of `graph`: true if it is in a block.
   const std::vector<bool>& is_in_block;
   int ranks = 1;
-  bool sequence = false;  ///< Between blocks a rank has its tokens, else all.
-  double samples = 1;     ///< By those of the recording.
-  /// Forward and backward of a node, with that share of it.
+  bool sequence = false;  ///< Between blocks a rank has its share of tokens, else all.
+  double samples = 1;     ///< As a multiple of the recorded samples.
+  /// Time of a node's forward and backward on that share of it.
   std::function<double(NodeId, double share, NodeSplit)> node_us;
   std::function<double(profile::CollectiveKind, double bytes)> collective_us;
 };
@@ -39,14 +39,14 @@ struct NodePlacement {
 };
 
 struct BlockPlacements {
-  std::vector<NodePlacement> nodes;  ///< Of the block that was asked for.
-  double us = 0;                     ///< Of one block; the least that there is.
-  /// With the layers that `rule` splits, each summing its own gradients; empty: not possible.
+  std::vector<NodePlacement> nodes;  ///< Of the requested block.
+  double us = 0;                     ///< Of one block: the optimum.
+  /// With the layers that `rule` splits, each reducing its own gradients; empty: infeasible.
   std::optional<double> rule_us;
 };
 
-/// `nodes` are those of one block, in order, `rule` the split by columns and rows of all nodes.
-/// Empty where the styles of parallelize_module cannot carry any choice out.
+/// `nodes` are those of one block, in order; `rule` splits all nodes by columns and rows. Empty
+/// where the styles of parallelize_module cannot express any choice.
 std::optional<BlockPlacements> block_placements(const BlockQuestion& question,
                                                 const std::vector<NodeId>& nodes,
                                                 const std::vector<NodeSplit>& rule);

@@ -1,4 +1,4 @@
-// Experts that are spread over the ranks of data parallelism: what each unit has of them.
+// Expert parallelism over the ranks of data parallelism: each unit's experts and their exchanges.
 #include <algorithm>
 
 #include "plan/parallel/model_costs.h"
@@ -34,7 +34,7 @@ double ModelCosts::expert_bytes(std::size_t unit, const UnitShare& share) const 
   return share.expert > 1 ? split(share).expert_parameter_bytes[unit] / share.expert : 0;
 }
 
-/// Rows are taken to be spread evenly, so that a rank gets as many as it sends.
+/// Rows are assumed to be evenly distributed: a rank receives as many as it sends.
 void ModelCosts::add_exchanges(std::size_t unit, const UnitShare& share, UnitCosts& costs) const {
   const double factor = share.samples / samples_;
   const auto bytes_of = [&](ValueId id) {

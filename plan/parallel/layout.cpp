@@ -34,7 +34,7 @@ int count_in(std::string_view text, const std::string& word) {
   return number;
 }
 
-/// "tp=4:sp": the key, its number, and what follows.
+/// "tp=4:sp": the key, its number, and the suffixes.
 struct LayoutWord {
   std::string key, number;
   std::vector<std::string> more;

@@ -1,4 +1,4 @@
-// One way to spread a training step over the devices of a mesh.
+// A way to distribute a training step over the devices of a mesh.
 //
 // Public header.
 #pragma once
@@ -22,46 +22,46 @@ struct Mesh {
   int devices() const { return nodes * devices_per_node; }
 };
 
-/// What the ranks that see different samples do with parameters, gradients and states.
+/// How ranks with different samples hold parameters, gradients and optimizer states.
 enum class DataMode : std::uint8_t {
   copies,  ///< DDP.
-  shards,  ///< FSDP2: fully_shard over all of them.
+  shards,  ///< FSDP2: fully_shard over all ranks.
   hybrid,  ///< HSDP: shards within a node, copies across.
 };
 
-/// Ranks lie as in a device mesh (pipeline, data, tensor), the last one fastest.
+/// Ranks are numbered as in a device mesh (pipeline, data, tensor), the last dimension fastest.
 struct ParallelLayout {
   int pipeline = 1, data = 1, tensor = 1;
   DataMode mode = DataMode::copies;
-  int shard = 1;          ///< Ranks that hold one copy of the parameters; 1 for DDP.
-  bool sequence = false;  ///< Sequence parallelism beside tensor parallelism.
-  int expert = 1;         ///< Ranks that have a part of the experts each: all of `data`, or 1.
-  bool by_node = false;   ///< Placements inside blocks as block_placements.h found them.
+  int shard = 1;          ///< Ranks that shard one copy of the parameters; 1 for DDP.
+  bool sequence = false;  ///< Sequence parallelism in addition to tensor parallelism.
+  int expert = 1;         ///< Ranks that share the experts: all of `data`, or 1.
+  bool by_node = false;   ///< Placements inside blocks come from block_placements.h.
   PipelineKind schedule = PipelineKind::one_f_one_b;
   int stages_per_rank = 1;
-  int microbatches = 1;  ///< Of a step, on each data rank.
-  int checkpointed = 0;  ///< Blocks that run again in backward, the first ones.
+  int microbatches = 1;  ///< Per step and data rank.
+  int checkpointed = 0;  ///< Number of checkpointed blocks, the first ones.
 
   int devices() const { return pipeline * data * tensor; }
-  /// A backward in two halves would begin what a checkpoint runs again twice, which
-  /// torch.distributed._composable.checkpoint refuses.
+  /// False where backward is split: both halves would recompute a checkpoint, which
+  /// torch.distributed._composable.checkpoint rejects.
   bool can_checkpoint() const;
   Pipeline pipeline_schedule() const { return {schedule, pipeline, stages_per_rank, microbatches}; }
 };
 
-/// What a layout has to have; empty members are open.
+/// Required properties of a layout; empty members are unconstrained.
 struct LayoutFilter {
   std::optional<DataMode> mode;
   std::optional<int> data, shard, tensor, pipeline, microbatches, expert;
-  std::optional<int> checkpointed;  ///< In place of as many as fitting needs.
+  std::optional<int> checkpointed;  ///< Instead of as many as needed to fit.
   std::optional<bool> sequence, by_node;
   std::optional<PipelineKind> schedule;
 
   bool allows(const ParallelLayout& layout) const;
 };
 
-/// Reads what text_of writes, or a part of it: "fsdp=4 tp=2", with blanks or commas between words.
-/// Throws Error that names the word.
+/// Parses the output of text_of, or a part of it: "fsdp=4 tp=2", words separated by blanks or
+/// commas. Throws Error that names the word.
 LayoutFilter parse_layout(const std::string& text);
 
 /// "fsdp=8 tp=4:sp:nodes pp=2:1f1b:mb=16 ckpt=32", "fsdp=8 ep=8"; "ddp=1" for one device.

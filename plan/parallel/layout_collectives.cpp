@@ -1,4 +1,4 @@
-// Which collectives a rank of a layout makes in a step, as PyTorch's engines issue them.
+// The collectives that one rank of a layout issues in a step, as in PyTorch's engines.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -56,15 +56,15 @@ std::vector<UnitRange> ranges_of(const LayoutResult& result, int rank, std::size
   return ranges;
 }
 
-/// Between a tensor-parallel rank's whole tokens and its share of them: backward of what the first
-/// block of a stage takes, forward of what the last one gives. Stages send all tokens.
+/// Conversions between all tokens and a rank's share of them: in backward at the input of a stage's
+/// first block, in forward at the output of its last block. Stages send all tokens.
 void add_ends_of_sequence(Sums& sums, double times, const UnitRange& range, double bytes,
                           std::size_t units) {
   const double ends = range.last > 1 && range.first < units - 1 ? 2 : 0;
   sums.add(MeshDimension::tensor, CollectiveKind::all_gather, times * ends, times * ends * bytes);
 }
 
-/// Parameters of a rank's units before they are sharded, and how many groups FSDP makes of them.
+/// Parameters of a rank's units before sharding, and the number of FSDP groups.
 struct Held {
   double of_blocks = 0, of_roots = 0;
   double blocks = 0, roots = 0;
@@ -91,7 +91,7 @@ void add_tensor_sums(Sums& sums, const UnitCosts& costs, double times) {
   add(CollectiveKind::reduce_scatter, costs.forward_gathers);
 }
 
-/// `forwards` of them are for checkpoints, too.
+/// `forwards` is the number of forward passes, recomputation included.
 void add_exchanges(Sums& sums, const UnitCosts& costs, double times, double forwards) {
   const auto add = [&](double often, const std::vector<double>& sizes) {
     sums.add_each(MeshDimension::expert, CollectiveKind::all_to_all, times * often, sizes);
@@ -100,8 +100,8 @@ void add_exchanges(Sums& sums, const UnitCosts& costs, double times, double forw
   add(forwards, costs.count_exchanges);
 }
 
-/// What a checkpoint runs again: it stops at the last tensor that autograd saved, so that the last
-/// row layer of a block and its sum do not run.
+/// Collectives of recomputation, which stops at the last tensor that autograd saved: a block's last
+/// row layer and its reduction are not recomputed.
 void add_sums_again(Sums& sums, const UnitCosts& costs, double times) {
   const auto add = [&](CollectiveKind kind, std::vector<double> sizes) {
     if (kind != CollectiveKind::all_gather && !sizes.empty()) sizes.pop_back();
@@ -112,8 +112,8 @@ void add_sums_again(Sums& sums, const UnitCosts& costs, double times) {
   add(CollectiveKind::reduce_scatter, costs.forward_scatters);
 }
 
-/// FSDP2 gathers blocks forward and backward and the root group once; a pipeline's stages gather
-/// once and keep what they gathered.
+/// FSDP2 gathers blocks in forward and in backward, and the root group once; a pipeline's stages
+/// gather once and keep the parameters.
 void add_gathers(Sums& sums, const ParallelLayout& layout, const Held& held) {
   if (layout.shard == 1) return;
   const bool is_chain = layout.pipeline == 1;
@@ -168,7 +168,7 @@ std::vector<CollectiveSum> StepModel::collectives_of(const LayoutResult& result,
              times * hops * boundary);
   }
   if (layout.sequence && layout.data > 1) {
-    // Gradients of norms are partial, and summed before data parallelism reduces them.
+    // Gradients of norms are partial sums, reduced before data parallelism reduces them.
     const auto norms = static_cast<double>(costs_.split(share).tensors.token_modules.size());
     sums.add(MeshDimension::tensor, CollectiveKind::all_reduce,
              times * norms * held.blocks / static_cast<double>(units - 2), 0);

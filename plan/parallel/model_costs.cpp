@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(std::int32_t id) { return static_cast<std::size_t>(id); }
 
-/// Where a block of `blocks` has the module, its place in them.
+/// The index of the block in `blocks` that contains the module, if any.
 std::optional<std::size_t> block_of(const std::string& module,
                                     const std::vector<std::string>& blocks) {
   for (std::size_t i = 0; i < blocks.size(); ++i)
@@ -45,7 +45,8 @@ ModelCosts::ModelCosts(const Profile& profile, const DeviceSpec& device, profile
   find_memory();
 }
 
-/// Unit 0 is what comes before the first block ends, unit blocks + 1 all else outside of them.
+/// Outside the blocks, nodes before the end of the first block are unit 0, all others unit blocks +
+/// 1.
 void ModelCosts::make_units(const std::vector<std::string>& blocks) {
   const Recording& recording = profile_.recording;
   units_.resize(blocks.size() + 2);
@@ -62,7 +63,7 @@ void ModelCosts::make_units(const std::vector<std::string>& blocks) {
       units_[unit_of_node_[at(recording.calls[i].node)]].calls.push_back(static_cast<CallId>(i));
 }
 
-/// A parameter belongs to the first unit that uses it, and is split where its layer is.
+/// A parameter belongs to the first unit that uses it, and is split as its layer is.
 ModelSplit ModelCosts::with_parameters(TensorSplit tensors) const {
   const Recording& recording = profile_.recording;
   ModelSplit split{.tensors = std::move(tensors)};
@@ -97,7 +98,7 @@ double ModelCosts::held_bytes(std::size_t unit, const UnitShare& share) const {
   return own.whole_parameter_bytes[unit] - spread + own.split_parameter_bytes[unit] / share.tensor;
 }
 
-/// What a later unit reads: storages that the nodes of a unit made.
+/// Boundary bytes: a unit's outputs that later units read.
 void ModelCosts::find_boundaries() {
   const Recording& recording = profile_.recording;
   boundary_bytes_.assign(units_.size(), 0);
@@ -115,7 +116,7 @@ void ModelCosts::find_boundaries() {
     }
 }
 
-/// Units are of one type where their calls are the same operators on tensors of the same sizes.
+/// Units are of one type if their calls are the same operators on tensors of the same sizes.
 void ModelCosts::find_types() {
   const Recording& recording = profile_.recording;
   std::map<std::pair<DType, std::vector<std::int64_t>>, std::int32_t> sizes;
@@ -127,7 +128,7 @@ void ModelCosts::find_types() {
             .first->second);
   std::map<std::vector<std::int32_t>, std::size_t> types;
   for (Unit& unit : units_) {
-    // What is before and behind the blocks is of no type with them.
+    // The units outside blocks never share a type with blocks.
     std::vector<std::int32_t> signature = {unit.name.empty() ? 1 : 0};
     for (const CallId id : unit.calls) {
       const CallRecord& call = recording.calls[at(id)];
@@ -209,7 +210,7 @@ double ModelCosts::call_us(CallId id, double samples, double share, NodeSplit sp
   return us;
 }
 
-/// Times are the longer of the device's and the host's.
+/// Times are the larger of the device's and the host's.
 UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
   UnitCosts costs;
   const Recording& recording = profile_.recording;
@@ -239,10 +240,10 @@ UnitCosts ModelCosts::compute(std::size_t unit, const UnitShare& share) {
   return costs;
 }
 
-/// As DTensor makes them: the sum of what a row layer makes; backward, each column layer the
-/// gradient of its own input. With sequence parallelism what several column layers read is
-/// gathered once, for the module that they are in; so are their gradients, where placements were
-/// looked for.
+/// DTensor's collectives: the reduction of each row layer's output; in backward, the reduction of
+/// each column layer's input gradient. With sequence parallelism an input of several column layers
+/// is gathered once, for their common module; with searched placements its gradients are reduced
+/// once, too.
 void ModelCosts::add_collectives(std::size_t unit, const UnitShare& share, UnitCosts& costs) const {
   const Recording& recording = profile_.recording;
   const double factor = share.samples / samples_;

@@ -1,7 +1,7 @@
-// A model as a chain of units (what comes before the repeated blocks, the blocks, what comes after
-// them), and what each unit costs for a number of samples on a share of a tensor-parallel group.
-// Follows from one profile of the step on one device: kernels are asked again with other sizes.
-// Blocks that make the same calls are one type, which is asked once.
+// A model as a chain of units (what precedes the repeated blocks, the blocks, what follows them),
+// with the costs of each unit for a number of samples on a share of a tensor-parallel group.
+// Derived from one profile of the step on one device by re-estimating kernels with other sizes.
+// Blocks that make the same calls are one type, which is estimated once.
 //
 // Public header.
 #pragma once
@@ -28,48 +28,48 @@ struct Unit {
   std::vector<CallId> calls;
 };
 
-/// What is asked about a unit.
+/// The share of a unit to estimate.
 struct UnitShare {
-  double samples = 1;  ///< Of a microbatch.
+  double samples = 1;  ///< In a microbatch.
   int tensor = 1;      ///< Ranks of the tensor-parallel group.
   bool sequence = false;
-  int expert = 1;        ///< Ranks that have a part of the experts each.
-  bool by_node = false;  ///< Split as block_placements.h found it, else by the rule.
+  int expert = 1;        ///< Ranks that share the experts.
+  bool by_node = false;  ///< Split by block_placements.h, else by the rule.
   auto operator<=>(const UnitShare&) const = default;
 };
 
-/// One rank's part, times in microseconds with the host's time where that is longer.
+/// Costs of one rank; times in microseconds, the larger of the device's and the host's.
 struct UnitCosts {
   double forward_us = 0, backward_us = 0;
   double saved_bytes = 0;     ///< Kept for backward.
-  double boundary_bytes = 0;  ///< What later units read of it.
+  double boundary_bytes = 0;  ///< Its outputs that later units read.
   /// Collectives over the tensor-parallel group, in bytes of whole tensors.
   std::vector<double> forward_reduces, backward_reduces;  ///< all_reduce.
-  std::vector<double> forward_gathers, forward_scatters;  ///< With sequence parallelism; backward
-                                                          ///< has them the other way round.
-  /// all_to_all over the ranks of experts: rows of tokens there and back, forward and backward; how
-  /// many there are for each expert, forward.
+  std::vector<double> forward_gathers, forward_scatters;  ///< With sequence parallelism; swapped
+                                                          ///< in backward.
+  /// all_to_all over the expert ranks: rows of tokens there and back, in forward and backward; and
+  /// the number of rows of each expert, in forward.
   std::vector<double> row_exchanges, count_exchanges;
 };
 
 /// How a model is split among ranks, and what a rank holds of each unit.
 struct ModelSplit {
   TensorSplit tensors;
-  /// By unit: of parameters that every tensor rank has, and of linear layers that are split.
+  /// By unit: bytes of replicated parameters, and of linear layers that are split.
   std::vector<double> whole_parameter_bytes, split_parameter_bytes;
-  std::vector<double> expert_parameter_bytes;  ///< By unit: of those that are whole, the experts'.
+  std::vector<double> expert_parameter_bytes;  ///< By unit: of the replicated ones, the experts'.
 };
 
-/// What was found of placements inside the blocks, of a share.
+/// The placements found inside the blocks, for one share.
 struct FoundPlacements {
   UnitShare share;
-  BlockPlacements block;  ///< Of the kind that most blocks are of.
+  BlockPlacements block;  ///< Of the most frequent kind of block.
 };
 
 class ModelCosts {
  public:
-  /// `profile` has times and memory; `graph` is what ran, `specs` are those of its values. `blocks`
-  /// are paths of repeated modules, in order. All but `blocks` have to outlive this.
+  /// `profile` has times and memory; `graph` is the executed graph, `specs` those of its values.
+  /// `blocks` are paths of repeated modules, in order. All but `blocks` must outlive this.
   ModelCosts(const Profile& profile, const DeviceSpec& device, profile::TimeModel& model,
              const std::vector<std::string>& blocks, const Graph& graph,
              const trace::ValueSpecs& specs);
@@ -77,25 +77,26 @@ class ModelCosts {
   const std::vector<Unit>& units() const { return units_; }
   const TensorSplit& split() const { return rule_.tensors; }
   const ModelSplit& split(const UnitShare& share) const;
-  /// Of parameters, before data parallelism shards them; without experts that are spread.
+  /// Bytes of parameters before data parallelism shards them; without distributed experts.
   double held_bytes(std::size_t unit, const UnitShare& share) const;
-  /// Of experts that are spread, which data parallelism leaves alone.
+  /// Bytes of distributed experts, which data parallelism does not shard.
   double expert_bytes(std::size_t unit, const UnitShare& share) const;
-  /// Of all experts that are recognised (trace/passes/expert_products.h).
+  /// All recognized experts (trace/passes/expert_products.h).
   const std::vector<trace::ExpertProducts>& experts() const { return experts_; }
   bool can_spread_experts(int ranks) const;
 
-  /// Looks for placements inside the blocks, with `share`'s ranks and samples; `collective_us` is
-  /// of its group. Where they beat the rule, shares `by_node` have them from then on.
+  /// Searches placements inside the blocks for `share`'s ranks and samples; `collective_us` is of
+  /// its group. If they beat the rule, shares with `by_node` use them from then on.
   void find_placements(UnitShare share,
                        const std::function<double(profile::CollectiveKind, double)>& collective_us);
-  /// Whether there are placements that beat the rule.
+  /// True if there are placements that beat the rule.
   bool has_placements(int tensor, bool sequence) const;
   const std::vector<FoundPlacements>& found_placements() const { return found_; }
-  /// A block reads what another one than the block before it made, or what comes before all blocks.
+  /// True if a block reads the output of a block other than the previous one, or of what precedes
+  /// all blocks.
   bool skips_blocks() const { return skips_blocks_; }
   std::size_t types() const { return type_count_; }
-  double samples() const { return samples_; }  ///< Of the profiled step.
+  double samples() const { return samples_; }  ///< In the profiled step.
 
   const UnitCosts& costs(std::size_t unit, const UnitShare& share);
 
@@ -103,10 +104,11 @@ class ModelCosts {
   double parameter_bytes() const { return parameter_bytes_; }
   double gradient_bytes() const { return gradient_bytes_; }
   double state_bytes() const { return state_bytes_; }
-  /// At the worst moment of forward and backward, beyond what is saved; for the profiled samples.
+  /// The largest temporary memory of forward and backward beyond what is saved; for the profiled
+  /// samples.
   double temporary_bytes() const { return temporary_bytes_; }
   double optimizer_temporary_bytes() const { return optimizer_temporary_bytes_; }
-  /// Reserved by allocated bytes of the profiled step.
+  /// Reserved over allocated bytes of the profiled step.
   double fragmentation() const { return fragmentation_; }
 
  private:
@@ -133,7 +135,7 @@ class ModelCosts {
   const Graph& graph_;
   const trace::ValueSpecs& specs_;
   ModelSplit rule_;
-  std::map<std::pair<int, bool>, ModelSplit> by_node_;  ///< By tensor ranks, sequence.
+  std::map<std::pair<int, bool>, ModelSplit> by_node_;  ///< By tensor ranks and sequence.
   std::vector<FoundPlacements> found_;
   std::vector<Unit> units_;
   std::vector<std::size_t> unit_of_node_;
@@ -142,8 +144,8 @@ class ModelCosts {
   bool skips_blocks_ = false;
   std::vector<double> saved_bytes_;  ///< By node.
   std::vector<trace::ExpertProducts> experts_;
-  std::set<std::size_t> expert_readers_;  ///< Nodes of the graph that read a weight of experts.
-  /// By node of the graph: the weights of a product of experts.
+  std::set<std::size_t> expert_readers_;  ///< Graph nodes that read a weight of experts.
+  /// By node of the graph: the weights of its grouped expert product.
   std::map<std::size_t, const TensorSpec*> expert_weights_;
   std::map<std::tuple<std::size_t, double, int, bool, int, bool>, UnitCosts> known_;  ///< By type.
   std::size_t type_count_ = 0;

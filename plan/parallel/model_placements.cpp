@@ -7,7 +7,7 @@
 namespace symprof::plan {
 namespace {
 
-/// Less is noise of what is estimated.
+/// Smaller gains are within the estimate's noise.
 constexpr double worth_it = 0.995;
 
 }  // namespace
@@ -21,7 +21,7 @@ std::vector<NodeId> ModelCosts::nodes_of(std::size_t unit) const {
   return nodes;
 }
 
-/// What was found of `unit`, for all units of its type; others are split by the rule.
+/// The placements of `unit`'s type; other types are split by the rule.
 TensorSplit ModelCosts::split_of_placements(const BlockPlacements& block, std::size_t unit) const {
   const TensorSplit& rule = rule_.tensors;
   TensorSplit split{.nodes = rule.nodes, .counts = rule.counts};
@@ -45,7 +45,7 @@ TensorSplit ModelCosts::split_of_placements(const BlockPlacements& block, std::s
 
 void ModelCosts::find_placements(
     UnitShare share, const std::function<double(profile::CollectiveKind, double)>& collective_us) {
-  // The last block reads what one before it made.
+  // The last block reads the output of the one before it.
   const std::size_t unit = units_.size() - 2;
   std::vector<bool> is_in_block(graph_.nodes.size());
   std::vector<std::vector<CallId>> calls(profile_.recording.nodes.size());

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t most_states = 200'000;
 
-/// A value that is alive: where it lies, and as what else it was made already.
+/// A live value: its placement, and the other placements in which it was already produced.
 struct LiveValue {
   Placement placement = whole;
   std::uint8_t made = 0;
@@ -21,7 +21,7 @@ struct LiveValue {
   }
 };
 
-/// By value of the problem; what is dead is as it was made.
+/// By value of the problem; dead values are absent.
 using PlacementState = std::map<std::size_t, LiveValue>;
 
 struct Reached {
@@ -78,7 +78,7 @@ class PlacementSearch {
     return us;
   }
 
-  /// What it costs to have `value` as `target`, which it is from then on, too.
+  /// The cost of redistributing `value` to `target`, in which it is available from then on.
   double made(PlacementState& state, std::size_t value, Placement target) {
     LiveValue& live = state.at(value);
     if (live.placement == target || (live.made & bit_of(target)) != 0) return 0;

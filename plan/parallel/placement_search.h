@@ -1,8 +1,7 @@
-// Where the values of one block lie on the ranks of a tensor-parallel group: one option for each
-// node, so that the block's computation and what is redistributed between its nodes take least
-// time. An integer programme (one-hot variables of options, and of pairs that meet at a value),
-// solved exactly by dynamic programming over the values that are alive between two nodes: its
-// optimum is its own bound.
+// The placements of one block's values on the ranks of a tensor-parallel group: one option for each
+// node, minimizing the time of computation and redistribution. An integer program (one-hot
+// variables of options, and of pairs that meet at a value), solved exactly by dynamic programming
+// over the values that are alive between two nodes, so its optimum is also the lower bound.
 //
 // Public header.
 #pragma once
@@ -17,18 +16,18 @@
 
 namespace symprof::plan {
 
-/// DTensor's placements on a mesh of one dimension: from 0 on, the dimension that is shared.
+/// DTensor's placements on a one-dimensional mesh: values from 0 on are the sharded dimension.
 using Placement = std::int8_t;
 inline constexpr Placement whole = -1;
-/// Each rank has a part of a sum.
+/// Each rank has a partial sum.
 inline constexpr Placement partial = -2;
-/// Of what a node reads: whole, and its gradient is a part of a sum, as that of a column layer is.
+/// A replicated input whose gradient is a partial sum, as of a column layer.
 inline constexpr Placement whole_for_columns = -3;
 
 struct PlacementOption {
-  std::vector<Placement> inputs;  ///< Of the node's inputs, in their order.
+  std::vector<Placement> inputs;  ///< By input of the node.
   Placement output = whole;
-  double us = 0;  ///< Forward and backward of the node, its own collectives included.
+  double us = 0;  ///< Forward and backward of the node, with its own collectives.
   NodeSplit split = NodeSplit::whole;
 };
 
@@ -40,23 +39,23 @@ struct PlacementNode {
 
 struct PlacementProblem {
   std::size_t values = 0;
-  std::vector<std::size_t> given;  ///< Values that come from outside of the block.
-  std::vector<std::size_t> taken;  ///< Those that later blocks read.
-  Placement around = whole;        ///< Of both.
+  std::vector<std::size_t> given;  ///< Values from outside the block.
+  std::vector<std::size_t> taken;  ///< Values that later blocks read.
+  Placement around = whole;        ///< The placement of both.
   std::vector<PlacementNode> nodes;
-  /// Forward and backward of making `to` out of `from`; infinity where that is not carried out.
+  /// Forward and backward time of redistributing `from` to `to`; infinity where unsupported.
   std::function<double(std::size_t value, Placement from, Placement to)> redistribution_us;
-  /// What several nodes read alike is redistributed once for all of them; else each column layer
-  /// sums the gradient of a whole input on its own.
+  /// True: an input common to several nodes is redistributed once for all of them; else each column
+  /// layer reduces the gradient of a replicated input separately.
   bool joins = true;
 };
 
 struct PlacementAnswer {
   std::vector<std::size_t> options;  ///< By node of the problem.
-  double us = 0;                     ///< Least, so it is the bound, too.
+  double us = 0;                     ///< The optimum, and so also the lower bound.
 };
 
-/// Empty where no choice is possible, or where more values are alive at once than the search takes.
+/// Empty if no choice is feasible, or if too many values are alive at once for the search.
 std::optional<PlacementAnswer> least_placements(const PlacementProblem& problem);
 
 }  // namespace symprof::plan

@@ -16,7 +16,7 @@ std::vector<int> divisors(int number) {
   return found;
 }
 
-/// Writes down the layouts with given degrees.
+/// Enumerates the layouts with given degrees.
 class Enumerator {
  public:
   Enumerator(const ModelCosts& costs, const ParallelProblem& problem)
@@ -50,7 +50,7 @@ class Enumerator {
     }
   }
 
-  /// Experts are spread over all ranks of the data, each with its own samples.
+  /// Experts are distributed over all data-parallel ranks, each with its own samples.
   void add_experts(ParallelLayout layout) {
     const bool is_plain = layout.pipeline == 1 && layout.mode != DataMode::hybrid;
     if (!is_plain || layout.data == 1 || !costs_.can_spread_experts(layout.data)) return;
@@ -71,7 +71,7 @@ class Enumerator {
     }
   }
 
-  /// Divisors of what a data rank has of the batch; a pipeline needs one for each rank at least.
+  /// Divisors of a data rank's batch; a pipeline needs at least one microbatch per rank.
   void add_microbatches(ParallelLayout layout) {
     const auto samples =
         static_cast<int>(std::min<std::int64_t>(problem_.global_batch / layout.data, most_samples));
@@ -91,8 +91,8 @@ class Enumerator {
     if (2 * layout.pipeline > blocks_ || layout.microbatches % rounds != 0) return;
     layout.schedule = PipelineKind::interleaved, layout.stages_per_rank = 2;
     found_.push_back(layout);
-    // stage_backward_weight (torch/distributed/pipelining/_backward.py) runs no hooks of gradients,
-    // by which DistributedDataParallel reduces.
+    // stage_backward_weight (torch/distributed/pipelining/_backward.py) does not run the gradient
+    // hooks with which DistributedDataParallel reduces.
     if (layout.data > 1 && layout.mode == DataMode::copies) return;
     layout.schedule = PipelineKind::interleaved_zero_bubble;
     found_.push_back(layout);
@@ -105,7 +105,7 @@ class Enumerator {
   std::vector<ParallelLayout> found_;
 };
 
-/// Estimates that differ by less are equal: fewer microbatches and checkpoints come first.
+/// Estimates that differ by less count as equal; fewer microbatches and checkpoints are preferred.
 constexpr double equal_share = 0.995;
 
 bool is_better(const LayoutResult& a, const LayoutResult& b) {
@@ -119,7 +119,7 @@ bool is_clearly_better(const LayoutResult& a, const LayoutResult& b) {
   return both_fit ? a.step_us < b.step_us * equal_share : is_better(a, b);
 }
 
-/// What the layouts of one line of the table have in common.
+/// The key of a table row: layouts with the same key are alternatives within it.
 auto way_of(const ParallelLayout& layout) {
   return std::tuple(layout.mode, layout.data, layout.shard, layout.tensor, layout.pipeline,
                     layout.sequence, layout.expert, layout.by_node,

@@ -20,7 +20,7 @@ void scale_size(std::int64_t& size, double factor) {
   size = std::max<std::int64_t>(std::llround(static_cast<double>(size) * factor), 1);
 }
 
-/// Of m, n and k two are the weight's sizes, and the third is the number of tokens: forward
+/// Two of m, n and k are the weight's sizes, and the third is the number of tokens: forward
 /// [tokens, in] · [in, out], and the two products of backward.
 void scale_linear(ProductWork& work, const KernelScale& scale) {
   const std::int64_t out = scale.weight->sizes[0], in = scale.weight->sizes[1];
@@ -39,7 +39,7 @@ void scale_linear(ProductWork& work, const KernelScale& scale) {
   }
 }
 
-/// As scale_linear, of each expert: fewer experts, each with the rows of more ranks.
+/// As scale_linear, for each expert: fewer experts, each with the rows of more ranks.
 void scale_experts(ProductWork& work, const KernelScale& scale) {
   scale_size(work.batch, 1.0 / scale.expert_ranks);
   std::vector<std::int64_t> weights(scale.experts->sizes.begin() + 1, scale.experts->sizes.end());

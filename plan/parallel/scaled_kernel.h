@@ -1,4 +1,4 @@
-// A kernel with another number of samples, on a share of a tensor-parallel group.
+// A kernel rescaled to another number of samples and a share of a tensor-parallel group.
 #pragma once
 
 #include "base/tensor_spec.h"
@@ -7,17 +7,17 @@
 namespace symprof::plan {
 
 struct KernelScale {
-  double samples = 1;  ///< By those that the kernel was recorded with.
+  double samples = 1;  ///< As a multiple of the recorded samples.
   double share = 1;    ///< Of heads, features or tokens, at most 1.
-  /// Of the linear layer that the kernel belongs to; null: of none.
+  /// The weight of the kernel's linear layer; null: none.
   const TensorSpec* weight = nullptr;
   bool splits_outputs = true;  ///< The weight's first dimension is split, else its second.
-  /// [experts, …, …], of the grouped product that the kernel belongs to; null: of none.
+  /// The [experts, …, …] weight of the kernel's grouped product; null: none.
   const TensorSpec* experts = nullptr;
-  int expert_ranks = 1;  ///< They share the experts, and the rows of all of them.
+  int expert_ranks = 1;  ///< Ranks that share the experts and all their rows.
 };
 
-/// Sizes are rounded, to 1 at least.
+/// Sizes are rounded, and at least 1.
 profile::Kernel scaled(const profile::Kernel& kernel, const KernelScale& scale);
 
 }  // namespace symprof::plan

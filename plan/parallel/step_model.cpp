@@ -17,8 +17,8 @@ double sum_of(const Units& units, double UnitTimes::*member) {
 }
 
 /// A step of one rank without a pipeline: forward and backward of each microbatch through all
-/// units. FSDP2 gathers a unit's parameters while the unit before it runs, and again in backward;
-/// the first and the last unit are its root group, which stays whole.
+/// units. FSDP2 gathers a unit's parameters while the previous unit runs, and again in backward;
+/// the first and the last unit are its root group, which stays gathered.
 class ChainRun {
  public:
   ChainRun(const Units& units, const ParallelLayout& layout) : units_(units), layout_(layout) {}
@@ -60,7 +60,7 @@ class ChainRun {
       if (i > 0) there = gather(i - 1, queues_.computed_us());
       queues_.compute(units_[i].backward_us + units_[i].again_us);
       queues_.communicate_and_wait(units_[i].backward_tensor_us);
-      // DDP adds up what microbatches leave, and reduces once; FSDP2 reduces every time.
+      // DDP accumulates the microbatches' gradients and reduces once; FSDP2 reduces every time.
       if (shards() || is_last) queues_.communicate(units_[i].reduce_us, queues_.computed_us());
     }
   }
@@ -70,7 +70,7 @@ class ChainRun {
   profile::DeviceQueues queues_;
 };
 
-/// The units of one stage as one.
+/// The units of one stage joined into one.
 UnitTimes joined(const Units& units, std::size_t first, std::size_t last) {
   UnitTimes all;
   for (std::size_t i = first; i < last; ++i) {
@@ -92,8 +92,8 @@ std::vector<std::size_t> balanced_stages(const std::vector<double>& us, std::siz
   const std::size_t units = us.size();
   std::vector<double> before(units + 1, 0);
   std::partial_sum(us.begin(), us.end(), before.begin() + 1);
-  // least[s][i]: the slowest of s + 1 stages of the first i units; from[s][i]: where the last
-  // begins.
+  // least[s][i]: the time of the slowest of s + 1 stages over the first i units; from[s][i]: where
+  // the last stage begins.
   std::vector least(stages, std::vector<double>(units + 1, std::numeric_limits<double>::max()));
   std::vector from(stages, std::vector<std::size_t>(units + 1, 0));
   least[0] = before;
@@ -118,7 +118,7 @@ void StepModel::run_chain(const std::vector<UnitTimes>& units, LayoutResult& res
   result.memory = memory_of(result.layout, units, 1);
 }
 
-/// Units by stage: the first and the last unit go with the blocks beside them.
+/// Units by stage; the first and the last unit join the blocks beside them.
 std::vector<UnitTimes> StepModel::stages_of(const std::vector<UnitTimes>& units,
                                             LayoutResult& result) {
   std::vector<double> us;
@@ -166,9 +166,9 @@ StageTimes StepModel::stage_times(const std::vector<UnitTimes>& stages,
   return times;
 }
 
-/// What one rank of a pipeline adds to the result. Parameters are gathered once and gradients
-/// reduced once, beside the first and the last microbatch; the first gather and the last reduction
-/// find nothing to hide behind. Returns what comes after the pipeline's own time.
+/// Adds one rank of a pipeline to the result. Parameters are gathered once and gradients reduced
+/// once, overlapping the first and the last microbatch; the first gather and the last reduction
+/// cannot be hidden. Returns the time in addition to the pipeline's own.
 double StepModel::add_rank(const std::vector<UnitTimes>& own, double in_flight, double transfer_us,
                            LayoutResult& result) const {
   const ParallelLayout& layout = result.layout;
@@ -205,7 +205,8 @@ void StepModel::run_stages(const std::vector<UnitTimes>& units, LayoutResult& re
     Units own;
     for (int stage = 0; stage < pipeline.stages(); ++stage)
       if (pipeline.rank_of(stage) == rank) own.push_back(stages[static_cast<std::size_t>(stage)]);
-    // Gradients that wait for those of weights are taken to be as large as what is saved.
+    // Gradients that wait for the weights' backward are assumed to be as large as the saved
+    // tensors.
     const double in_flight =
         run.in_flight[static_cast<std::size_t>(rank)] + run.waiting[static_cast<std::size_t>(rank)];
     after = std::max(after, add_rank(own, in_flight, times.transfer, result));
@@ -237,11 +238,11 @@ LayoutMemory StepModel::memory_of(const ParallelLayout& layout, const std::vecto
   memory.activations = in_flight * sum_of(units, &UnitTimes::saved_bytes);
   const bool runs_again = layout.checkpointed > 0;
   const double samples = samples_of(layout) / costs_.samples();
-  // Gradients of experts are divided into new tensors.
+  // Gradients of experts are divided out of place.
   memory.temporaries = costs_.temporary_bytes() * samples + (runs_again ? largest_set : 0) +
                        largest_experts * costs_.gradient_bytes() / whole;
   if (layout.shard > 1 && layout.pipeline == 1)
-    // The root's parameters; of two blocks their parameters and the next gather's output,
+    // The root's parameters; then the parameters of two blocks, the next gather's output,
     // gradients, and the inputs of two reductions
     // (torch/distributed/fsdp/_fully_shard/_fsdp_param_group.py).
     memory.buffers = units.front().held_bytes + units.back().held_bytes + 5 * largest;

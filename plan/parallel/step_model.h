@@ -1,4 +1,4 @@
-// How long a step of a layout takes, and what its fullest rank holds: an estimate from the costs of
+// The time of a layout's step and the memory of its fullest rank: an estimate from the costs of
 // units, the times of collectives and the order in which PyTorch's engines issue both.
 //
 // Public header.
@@ -22,53 +22,53 @@ struct ParallelProblem {
   std::int64_t available_bytes = 0;  ///< Of a device, without CUDA's context.
 };
 
-/// Of the fullest rank, in bytes. Sums, and no allocator: what is reserved is taken to be above
-/// what is allocated by as much as in the profiled step.
+/// Memory of the fullest rank, in bytes. Sums without an allocator simulation: the ratio of
+/// reserved to allocated memory is taken from the profiled step.
 struct LayoutMemory {
   double parameters = 0, gradients = 0, optimizer = 0;
-  double buffers = 0;      ///< What FSDP gathers and reduces, and what a pipeline receives into.
+  double buffers = 0;      ///< FSDP's gather and reduce buffers, and a pipeline's receive buffers.
   double activations = 0;  ///< Saved, of all microbatches in flight.
   double temporaries = 0;
   double peak_bytes = 0;  ///< Reserved.
 };
 
-/// Collectives of one kind over one dimension of the mesh, of one rank in a step.
+/// Collectives of one kind over one dimension of the mesh, for one rank and step.
 struct CollectiveSum {
   MeshDimension dimension = MeshDimension::data;
   profile::CollectiveKind kind = profile::CollectiveKind::all_reduce;
   std::int64_t count = 0;
-  double bytes = 0;  ///< As nccl-tests count them.
+  double bytes = 0;  ///< Counted as nccl-tests do.
 };
 
 struct LayoutResult {
   ParallelLayout layout;
   double step_us = 0;
-  double compute_us = 0;        ///< Of the rank that computes longest, the update included.
-  double communication_us = 0;  ///< Of that rank, hidden or not.
-  double exposed_us = 0;        ///< Computation stands still because of it.
-  double bubble = 0;            ///< Share of a pipeline's time in which a rank is idle.
-  /// Of the rank that sends most; of a pipeline's hops a send and a receive are one.
+  double compute_us = 0;        ///< Of the slowest rank, the update included.
+  double communication_us = 0;  ///< Of that rank, hidden or exposed.
+  double exposed_us = 0;        ///< Communication that stalls computation.
+  double bubble = 0;            ///< The idle share of a pipeline's time.
+  /// Of the rank that sends most; a pipeline's send and receive count as one.
   std::vector<CollectiveSum> collectives;
   LayoutMemory memory;
   bool fits = false;
 
   double comm_bytes() const;
-  /// Of a pipeline, by stage: how many blocks there are up to its end. What comes before the blocks
-  /// is in the first stage, what comes after them in the last.
+  /// For a pipeline, by stage: the number of blocks up to its end. What precedes the blocks is in
+  /// the first stage, what follows them in the last.
   std::vector<std::size_t> stage_ends;
 };
 
 /// One unit of the model on one rank of a layout, for one microbatch.
 struct UnitTimes {
   double forward_us = 0, backward_us = 0;
-  double again_us = 0;  ///< What a checkpoint runs again, tensor collectives included.
-  /// Collectives of tensor and expert parallelism, which are waited for at once.
+  double again_us = 0;  ///< Recomputation, with its tensor collectives.
+  /// Blocking collectives of tensor and expert parallelism.
   double forward_tensor_us = 0, backward_tensor_us = 0;
   double gather_us = 0, reduce_us = 0;  ///< Collectives of data parallelism.
   double held_bytes = 0;       ///< Parameters of the rank with its tensor share, not sharded.
-  double expert_bytes = 0;     ///< Of experts that are spread: the rank's part, beside the others.
+  double expert_bytes = 0;     ///< The rank's share of distributed experts, in addition.
   double saved_bytes = 0;      ///< As the unit runs, checkpointed or not.
-  double whole_set_bytes = 0;  ///< Saved without a checkpoint: what recomputation brings back.
+  double whole_set_bytes = 0;  ///< Saved without a checkpoint: what recomputation restores.
   double boundary_bytes = 0;
 };
 
@@ -78,11 +78,11 @@ class StepModel {
             const ParallelProblem& problem)
       : costs_(costs), collectives_(collectives), problem_(problem) {}
 
-  /// The least number of checkpointed blocks with which the layout fits, all of them where none
-  /// does; a pipeline has none or all. Or `checkpointed` of them.
+  /// Evaluates the layout with `checkpointed` blocks, by default the fewest with which it fits, or
+  /// all if it never does; a pipeline has none or all.
   LayoutResult evaluate(ParallelLayout layout, std::optional<int> checkpointed = std::nullopt);
 
-  /// Of a group of `ranks` within a node.
+  /// The time of a collective in a group of `ranks` within a node.
   double tensor_us(profile::CollectiveKind kind, double bytes, int ranks) {
     return collective_us(kind, bytes, {ranks, 1});
   }
@@ -126,8 +126,9 @@ class StepModel {
   std::map<profile::CollectiveWork, double> known_us_;
 };
 
-/// Units by stage, in order: where each stage ends, so that the slowest stage is as fast as
-/// possible. `us` are the times of the units; there are at least as many units as stages.
+/// Splits units into stages such that the slowest stage is as fast as possible. Returns the end of
+/// each stage, in order. `us` are the times of the units; there are at least as many units as
+/// stages.
 std::vector<std::size_t> balanced_stages(const std::vector<double>& us, std::size_t stages);
 
 }  // namespace symprof::plan

@@ -7,7 +7,7 @@
 namespace symprof::plan {
 namespace {
 
-/// The longest path that both are in.
+/// The longest module path that contains both.
 std::string common_module(const std::string& a, const std::string& b) {
   std::string common;
   for (std::size_t i = 0; i <= std::min(a.size(), b.size()); ++i) {
@@ -23,12 +23,12 @@ bool is_in_a_block(const NodeRecord& node, const std::vector<std::string>& block
       blocks, [&](const std::string& block) { return is_in_module(node.module, block); });
 }
 
-/// Column layers that a tensor's share stems from.
+/// The column layers that produced a sharded tensor.
 using Origins = std::set<NodeId>;
 
-/// One attempt with the layers that are not known to be impossible. DTensor's own rules are by
-/// operator; here an operator is one of five families, and what is in none of them and mixes shares
-/// with whole tensors is refused.
+/// One attempt with the layers not yet ruled out. DTensor's own rules are by operator; here an
+/// operator belongs to one of five families, and any other that mixes sharded with replicated
+/// tensors is rejected.
 class Attempt {
  public:
   Attempt(const Recording& recording, const std::vector<std::string>& blocks,
@@ -64,7 +64,7 @@ class Attempt {
                StorageKind::parameter;
   }
 
-  /// Its weight, where the node is a linear layer of a block.
+  /// Its weight, if the node is a linear layer of a block.
   const TensorSpec* weight_of(const NodeRecord& node) const {
     if (!node.module_type.ends_with("Linear") || !node.op.ends_with("::linear")) return nullptr;
     for (const TensorRecord& input : node.inputs)
@@ -131,8 +131,8 @@ class Attempt {
     set_whole(node);
   }
 
-  /// Whether the node gives shares of the same kind: heads of a tensor with four dimensions or
-  /// more, features of one with fewer.
+  /// True if the node's output is sharded like its input: by heads in a tensor with four or more
+  /// dimensions, by features in one with fewer.
   bool keeps_shares(const NodeRecord& node) {
     if (node.op.find("scaled_dot_product") != std::string::npos) return true;
     std::size_t dimensions = 0;
@@ -149,14 +149,14 @@ class Attempt {
       dimensions = std::max(dimensions, found->sizes.size());
       share_numbers = std::max(share_numbers, found->numel());
     }
-    if (whole_numbers >= share_numbers) return false;  // Such as the sum with a residual.
+    if (whole_numbers >= share_numbers) return false;  // For example a residual sum.
     if (dimensions >= 4) return true;
     if (has_parameter || works_along_features(node)) return false;
     note_heads(node);
     return true;
   }
 
-  /// Sums over the features, or takes them apart.
+  /// True if the operator reduces over the features or splits them.
   static bool works_along_features(const NodeRecord& node) {
     constexpr std::string_view words[] = {"norm",  "mean",  "sum",    "softmax", "var",
                                           "split", "chunk", "unbind", "slice",   "select"};
@@ -164,7 +164,7 @@ class Attempt {
         words, [&](std::string_view word) { return node.op.find(word) != std::string::npos; });
   }
 
-  /// A view that takes the features apart: the outermost part has to be divided.
+  /// A view that splits the features: its outermost new dimension must be divisible.
   void note_heads(const NodeRecord& node) {
     if (node.inputs.empty() || node.outputs.empty()) return;
     const TensorSpec *from = spec(node.inputs[0]), *to = spec(node.outputs[0]);
@@ -178,7 +178,7 @@ class Attempt {
   const std::set<NodeId>& refused_;
   TensorSplit split_;
   std::map<StorageId, Origins> shares_;
-  std::map<NodeId, bool> columns_;  // Whether a row layer reads what it makes.
+  std::map<NodeId, bool> columns_;  // True if a row layer reads its output.
   std::set<NodeId> newly_refused_;
 };
 

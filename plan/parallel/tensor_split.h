@@ -1,7 +1,7 @@
-// Which linear layers of repeated blocks tensor parallelism can split, found in what a step read
-// and wrote: a layer that reads what is whole is split by its columns, one that reads what a column
-// made by its rows, and what lies between them works on its share. What does not allow that stays
-// whole.
+// Which linear layers of repeated blocks tensor parallelism can split, from the recorded reads and
+// writes of a step: a layer that reads a replicated tensor is split by columns, a layer that reads
+// the output of a column layer by rows, and operators between them work on their shard. Layers for
+// which that fails stay replicated.
 //
 // Public header.
 #pragma once
@@ -15,14 +15,14 @@
 namespace symprof::plan {
 
 enum class NodeSplit : std::uint8_t {
-  whole,   ///< Every rank does all of it.
-  column,  ///< ColwiseParallel: a share of the outputs.
-  row,     ///< RowwiseParallel: a share of the inputs, and a sum over the ranks.
-  inside,  ///< Between the two: a share of the heads or features.
+  whole,   ///< Replicated: every rank computes all of it.
+  column,  ///< ColwiseParallel: a shard of the outputs.
+  row,     ///< RowwiseParallel: a shard of the inputs, reduced over the ranks.
+  inside,  ///< Between the two: a shard of the heads or features.
 };
 
 struct SplitLinear {
-  std::string module;  ///< Its path; that of the block is a prefix.
+  std::string module;  ///< Its path, which begins with that of the block.
   NodeSplit style = NodeSplit::column;
   NodeId node = none;
 };
@@ -30,11 +30,11 @@ struct SplitLinear {
 struct TensorSplit {
   std::vector<NodeSplit> nodes;  ///< By NodeId.
   std::vector<SplitLinear> linears;
-  /// The number of ranks has to divide each: heads, features. Ascending, distinct.
+  /// Numbers of heads and features that the ranks must divide. Ascending, distinct.
   std::vector<std::int64_t> counts;
-  /// Where tokens, or gradients, are joined: modules whose input is gathered, each the innermost
-  /// that has all column layers of one input; and other modules with parameters, which work on a
-  /// share of the tokens.
+  /// Where tokens, or gradients, are gathered: modules whose input is gathered, each the innermost
+  /// that contains all column layers of one input; and other modules with parameters, which work on
+  /// a shard of the tokens.
   std::vector<std::string> gathering_modules, token_modules;
 
   bool allows(std::int64_t ranks) const;
@@ -47,7 +47,7 @@ TensorSplit find_tensor_split(const Recording& recording, const std::vector<std:
 void name_modules(const Recording& recording, const std::vector<std::string>& blocks,
                   TensorSplit& split);
 
-/// Whether `path` is `module` or inside of it.
+/// True if `path` is `module` or inside it.
 bool is_in_module(const std::string& path, const std::string& module);
 
 }  // namespace symprof::plan

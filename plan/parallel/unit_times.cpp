@@ -1,5 +1,5 @@
-// What a unit of the model takes on one rank of a layout: computation, and the collectives that
-// PyTorch's engines make for it.
+// The time of a unit of the model on one rank of a layout: computation, and the collectives that
+// PyTorch's engines issue for it.
 #include <algorithm>
 #include <cmath>
 
@@ -54,10 +54,10 @@ void StepModel::add_tensor_collectives(const ParallelLayout& layout, const UnitC
   add(CollectiveKind::all_gather, costs.forward_scatters, times.backward_tensor_us);
 }
 
-/// Returns what a forward pass takes.
+/// Returns the collectives' time in one forward pass.
 double StepModel::add_expert_collectives(const ParallelLayout& layout, const UnitCosts& costs,
                                          UnitTimes& times) {
-  // Ranks that share the experts are all that see different samples.
+  // The experts are shared by all ranks that see different samples.
   const int span = layout.data * layout.tensor;
   const Group group{layout.expert, std::max(1, span / problem_.mesh.devices_per_node)};
   double rows = 0, counts = 0;
@@ -81,7 +81,7 @@ void StepModel::add_data_collectives(const ParallelLayout& layout, UnitTimes& ti
   const double copied = gradients / layout.shard;
   const Group copies = copies_group(layout);
   if (copies.ranks <= 1 || copied <= 0) return;
-  // DDP's buckets do not end with a unit.
+  // DDP's buckets do not end at unit boundaries.
   const bool has_buckets = layout.shard == 1 && layout.tensor == 1;
   const double one = has_buckets ? std::min(bucket_bytes, costs_.gradient_bytes()) : copied;
   times.reduce_us += copied / one * collective_us(CollectiveKind::all_reduce, one, copies);
@@ -101,7 +101,7 @@ UnitTimes StepModel::unit_times(const ParallelLayout& layout, std::size_t unit) 
   const bool is_checkpointed =
       !described.name.empty() && static_cast<int>(unit) <= layout.checkpointed;
   if (is_checkpointed) {
-    // Without the last sum, see layout_collectives.cpp; the calls behind it take little.
+    // Without the last reduction, see layout_collectives.cpp; the calls behind it take little time.
     const double rows = std::max<double>(
         static_cast<double>(costs.forward_reduces.size() + costs.forward_scatters.size()), 1);
     const double last = (times.forward_tensor_us - exchange) / rows / (layout.sequence ? 2 : 1);
