@@ -15,7 +15,7 @@ using plan::find_largest_size;
 using plan::LargestSize;
 using profile::operator""_MiB;
 
-/// One call that makes `bytes` for the rest of the step.
+/// One call whose output of `bytes` lives until the step ends.
 Recording step_of(std::int64_t bytes) {
   RecordingBuilder builder;
   const NodeId node = builder.node("node");
@@ -28,7 +28,7 @@ Recording step_of(std::int64_t bytes) {
 }  // namespace
 
 TEST_SUITE("fit") {
-  TEST_CASE("the largest size is found wherever the search begins") {
+  TEST_CASE("the largest size does not depend on where the search starts") {
     for (const std::int64_t border : {1, 2, 3, 7, 64, 1000}) {
       for (const std::int64_t start : {1, 5, 64, 5000}) {
         std::set<std::int64_t> tried;
@@ -39,12 +39,12 @@ TEST_SUITE("fit") {
         CHECK(largest.fits == border);
         CHECK(largest.refused == border + 1);
         CHECK(largest.trials == static_cast<int>(tried.size()));
-        CHECK(largest.trials <= 25);  // Doublings and halvings.
+        CHECK(largest.trials <= 25);  // Doublings and bisections.
       }
     }
   }
 
-  TEST_CASE("the search ends where the graph's range does, or with nothing") {
+  TEST_CASE("the search ends at the graph's range, or empty") {
     const LargestSize all = find_largest_size(3, 50, [](std::int64_t) { return true; });
     CHECK(all.fits == 50);
     CHECK_FALSE(all.refused);
@@ -53,7 +53,7 @@ TEST_SUITE("fit") {
     CHECK(none_fits.refused == 1);
   }
 
-  TEST_CASE("what may live longer stands aside") {
+  TEST_CASE("the margin for uncertain lifetimes is set aside") {
     RecordingBuilder builder;
     const StorageId early =
         builder.storage({.bytes = 40_MiB, .may_live_until = 1, .doubt = LifetimeDoubt::function});
@@ -77,7 +77,7 @@ TEST_SUITE("fit") {
     CHECK(fit.fits_if_likely == true);
   }
 
-  TEST_CASE("in training calls of ONNX may miss a quarter of what they hold") {
+  TEST_CASE("training calls of ONNX may miss a quarter of the held bytes") {
     RecordingBuilder builder;
     const NodeId node = builder.node("product");
     builder[node].op = "onnx::MatMul";
@@ -89,7 +89,7 @@ TEST_SUITE("fit") {
       return plan::fit(builder.recording(), {}, {.device_bytes = bytes}, {});
     };
     builder.recording().traits = trace::onnx_traits;
-    CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);  // It is no training.
+    CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);  // Not in training.
     builder.event(EventKind::free, output, builder.call("aten::mm", {}, {}, node, Phase::backward));
     CHECK(fit_into(200_MiB).other_calls_bytes == 40_MiB / 4);
     CHECK(fit_into(60_MiB + 10_MiB).fits_with_other_calls == true);
@@ -99,7 +99,7 @@ TEST_SUITE("fit") {
     CHECK_FALSE(fit_into(200_MiB).fits_with_other_calls);
   }
 
-  TEST_CASE("the margin is what the allocator's reserved memory leaves") {
+  TEST_CASE("the margin is device memory minus reserved memory") {
     const Budget budget{.device_bytes = 100_MiB, .context_bytes = 20_MiB};
     const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});
     CHECK(fit.fits());
@@ -108,7 +108,7 @@ TEST_SUITE("fit") {
     CHECK(plan::fits(step_of(60_MiB), {}, budget, {}));
   }
 
-  TEST_CASE("too much is refused at its call, and the margin says how much is missing") {
+  TEST_CASE("an out-of-memory names its call and the missing bytes") {
     const Budget budget{.device_bytes = 50_MiB, .context_bytes = 10_MiB};
     const plan::Fit fit = plan::fit(step_of(60_MiB), {}, budget, {});
     CHECK_FALSE(fit.fits());
@@ -117,7 +117,7 @@ TEST_SUITE("fit") {
     CHECK_FALSE(plan::fits(step_of(60_MiB), {}, budget, {}));
   }
 
-  TEST_CASE("what fits only by returning cached memory is tight") {
+  TEST_CASE("a loop that fits only by releasing cached memory is tight") {
     RecordingBuilder builder;
     const NodeId node = builder.node("node");
     for (const std::int64_t size : {30_MiB, 40_MiB}) {

@@ -11,7 +11,7 @@ namespace {
 
 using namespace symprof::plan;
 
-/// A device whose step of `samples` takes `seconds`, from 0.8 to 1.25 of it.
+/// A device whose step of `samples` takes `seconds`, with an interval from 0.8 to 1.25 times that.
 FitReport working(const std::string& name, std::int64_t samples, double seconds) {
   FitReport report;
   report.device.name = name;
@@ -45,7 +45,7 @@ TEST_SUITE("rent") {
     CHECK_FALSE(rent_of(report, {}).price_per_hour);
   }
 
-  TEST_CASE("whether a job is done in time is said of the interval") {
+  TEST_CASE("the deadline is judged by the interval") {
     const FitReport report = working("slow", 1, 1);  // 100 samples: 80 to 125 s.
     const auto in_time = [&](double deadline) {
       return *rent_of(report, job_of(100, deadline)).in_time;
@@ -57,12 +57,13 @@ TEST_SUITE("rent") {
     CHECK(in_time(79) == InTime::no);
   }
 
-  TEST_CASE("the cheapest that does it in time is taken, without prices the fastest") {
+  TEST_CASE("the cheapest device in time is chosen, without prices the fastest") {
     const std::vector<FitReport> reports = {working("slow", 1, 1), working("fast", 1, 0.25),
                                             working("unpriced", 1, 0.1), FitReport()};
     CHECK(best_device(reports, job_of(100, 200)) == 0);  // 1 / 3600 * 100 against 5 / 3600 * 25
-    CHECK(best_device(reports, job_of(100, 50)) == 1);   // The slow one takes 100 s.
-    CHECK_FALSE(best_device(reports, job_of(100, 15)));  // Only the one without a price is in time.
+    CHECK(best_device(reports, job_of(100, 50)) == 1);   // The slow device takes 100 s.
+    CHECK_FALSE(best_device(
+        reports, job_of(100, 15)));  // Only the device without a price meets the deadline.
     Job unpriced = job_of(100, 15);
     unpriced.prices.reset();
     CHECK(best_device(reports, unpriced) == 2);
@@ -70,7 +71,7 @@ TEST_SUITE("rent") {
     CHECK_FALSE(fastest_device({FitReport()}));
   }
 
-  TEST_CASE("a step with calls that have no time is a bound: it may be late, but is not taken") {
+  TEST_CASE("a step with untimed calls may be late, but is not chosen") {
     std::vector<FitReport> reports = {working("slow", 1, 1), working("fast", 1, 0.25)};
     reports[0].time->unknown_calls = 3;
     CHECK(best_device(reports, job_of(100, 200)) == 1);
@@ -82,7 +83,7 @@ TEST_SUITE("rent") {
     CHECK_FALSE(fastest_device(reports));
   }
 
-  TEST_CASE("a file of prices is refused with the key that is wrong") {
+  TEST_CASE("an error in a price file names the wrong key") {
     const Prices prices =
         parse_prices(R"({"currency": "EUR", "per_hour": {"h100": 2.5}, "source": "a bill"})", "p");
     CHECK(prices.per_hour.at("h100") == 2.5);

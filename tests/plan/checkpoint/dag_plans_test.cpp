@@ -1,5 +1,6 @@
 // Plans of small training graphs against the exact optimum, in the space of torch.utils.checkpoint
-// and in that of Checkmate, where anything may run again at any time: truth/plans/dag_oracle.py.
+// and in that of Checkmate, where any node may be recomputed at any time:
+// truth/plans/dag_oracle.py.
 #include <doctest/doctest.h>
 
 #include <fstream>
@@ -14,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Every way to cut the forward nodes into regions of neighbours: by node, its region.
+/// Every way to cut the forward nodes into contiguous regions: by node, its region.
 std::vector<std::vector<std::size_t>> all_cuts(std::size_t nodes) {
   std::vector<std::vector<std::size_t>> all;
   for (std::size_t cuts = 0; cuts < std::size_t{1} << (nodes - 1); ++cuts) {
@@ -25,7 +26,7 @@ std::vector<std::vector<std::size_t>> all_cuts(std::size_t nodes) {
   return all;
 }
 
-/// The least time by answer of the file, over all cuts; empty where no plan is within the budget.
+/// By answer of the file: the least time over all cuts; empty where no plan fits the budget.
 std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, const json& answers) {
   std::vector<std::optional<double>> least(answers.size());
   for (const std::vector<std::size_t>& regions : all_cuts(graph.forward)) {
@@ -36,7 +37,7 @@ std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, con
       const plan::PlanAnswer answer = planner.answer(budget);
       if (answer.best && (!least[i] || answer.best->cost_us < *least[i]))
         least[i] = answer.best->cost_us;
-      // A bound that no plan of these regions refutes.
+      // No plan of these regions beats the bound.
       if (answer.best && answer.least_cost_us) CHECK(*answer.least_cost_us <= answer.best->cost_us);
       if (answer.is_impossible) CHECK_FALSE(answer.best);
     }
@@ -44,7 +45,7 @@ std::vector<std::optional<double>> planned(const test::TrainingGraph& graph, con
   return least;
 }
 
-/// How many there are: every plan of every graph costs what its bound says, or more.
+/// Checks that every plan of every graph costs at least its bound. Returns the number of plans.
 std::size_t plans_above_bound(double policy_us) {
   std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
   std::size_t plans = 0;
@@ -72,7 +73,7 @@ std::size_t plans_above_bound(double policy_us) {
 }  // namespace
 
 TEST_SUITE("dag_plans") {
-  TEST_CASE("plans of 24 graphs are the optimum of all regions, mostly that of all schedules") {
+  TEST_CASE("plans of 24 graphs reach the optimum over regions, mostly over schedules") {
     std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
     int answers = 0, as_good_as_any = 0;
     for (const json& one : json::parse(file)) {
@@ -92,9 +93,9 @@ TEST_SUITE("dag_plans") {
     CHECK(as_good_as_any == 113);
   }
 
-  TEST_CASE("no plan at all is below the bound") { CHECK(plans_above_bound(0) > 10'000); }
+  TEST_CASE("no plan beats the lower bound") { CHECK(plans_above_bound(0) > 10'000); }
 
-  TEST_CASE("nor is one where the step waits for policies") {
+  TEST_CASE("no plan beats the bound of a step that waits for policies") {
     CHECK(plans_above_bound(0.5) > 10'000);
   }
 }

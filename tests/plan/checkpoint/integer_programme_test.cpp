@@ -12,7 +12,7 @@
 namespace symprof::integer_programme_test {
 namespace {
 
-/// A covering problem of whole numbers of 0 and 1, small enough to go through all choices.
+/// A covering problem with binary variables, small enough to enumerate all choices.
 struct Covering {
   std::vector<double> costs;
   std::vector<plan::LinearRow> rows;
@@ -53,7 +53,8 @@ struct Covering {
             .broken_rows = [this](const std::vector<double>& values) { return broken(values); }};
   }
 
-  /// `forced` variables at the front are 0; `is_odd` choices alone have an odd number of ones.
+  /// The first `forced` variables are 0; with `is_odd` only choices with an odd number of ones
+  /// count.
   double exact(int forced, bool is_odd = false) const {
     double best = std::numeric_limits<double>::infinity();
     for (unsigned choice = 0; choice < 1U << costs.size(); ++choice) {
@@ -73,7 +74,7 @@ struct Covering {
 
 constexpr std::ptrdiff_t enough_work = 100'000'000;
 
-/// Choices of an even number of ones, which no row says anything about.
+/// Refuses choices with an even number of ones, which no row excludes.
 std::optional<plan::LinearRow> refuse_even(const std::vector<double>& values) {
   plan::LinearRow row{.terms = {}, .most = -1};
   int ones = 0;
@@ -89,7 +90,7 @@ std::optional<plan::LinearRow> refuse_even(const std::vector<double>& values) {
 }  // namespace
 
 TEST_SUITE("integer_programme") {
-  TEST_CASE("the least of all choices is found, whatever was solved before") {
+  TEST_CASE("the solver finds the optimum, whatever was solved before") {
     std::mt19937 random(7);
     for (int i = 0; i < 40; ++i) {
       CAPTURE(i);
@@ -111,7 +112,7 @@ TEST_SUITE("integer_programme") {
     }
   }
 
-  TEST_CASE("solutions that are refused one by one leave the least of all others") {
+  TEST_CASE("refused solutions leave the optimum of the others") {
     std::mt19937 random(5);
     int dearer = 0;
     for (int i = 0; i < 40; ++i) {
@@ -134,7 +135,7 @@ TEST_SUITE("integer_programme") {
     CHECK(dearer > 10);
   }
 
-  TEST_CASE("a search that ends early is still a bound, and has a solution that keeps all rows") {
+  TEST_CASE("a search that ends early gives a valid bound and a feasible solution") {
     std::mt19937 random(11);
     int early = 0;
     for (int i = 0; i < 40; ++i) {
@@ -154,8 +155,7 @@ TEST_SUITE("integer_programme") {
     CHECK(early > 20);
   }
 
-  TEST_CASE(
-      "what may be a solution is one where it keeps rows and bounds, and better ones are found") {
+  TEST_CASE("candidate solutions are checked against rows and bounds, and improved") {
     std::mt19937 random(3);
     int found_early = 0;
     for (int i = 0; i < 40; ++i) {
@@ -179,7 +179,7 @@ TEST_SUITE("integer_programme") {
     CHECK(found_early > 30);
   }
 
-  TEST_CASE("rows that exclude each other have no solution") {
+  TEST_CASE("contradictory rows are infeasible") {
     plan::IntegerProgramme programme{.costs = {1, 1},
                                      .lower = {0, 0},
                                      .upper = {1, 1},

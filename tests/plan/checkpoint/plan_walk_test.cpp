@@ -1,4 +1,4 @@
-// Walks over plans of small training graphs, all of whose plans can be gone through.
+// Walks over plans of small training graphs, few enough to enumerate them.
 #include "plan/checkpoint/plan_walk.h"
 
 #include <doctest/doctest.h>
@@ -29,7 +29,7 @@ class SmallStep {
     }
   }
 
-  /// Each at which a plan fits that does not fit below it.
+  /// Each budget that a plan fits and that no plan fits with less.
   std::set<std::int64_t> budgets() const {
     std::set<std::int64_t> budgets;
     for (const auto& [bytes, cost_us] : plans_) budgets.insert(bytes);
@@ -43,7 +43,7 @@ class SmallStep {
     return least;
   }
 
-  /// Only the plan that runs everything again is known, and the one that runs nothing.
+  /// A planner that knows only the fully checkpointed plan and the plain one.
   std::unique_ptr<plan::CheckpointPlanner> planner() {
     return std::make_unique<plan::CheckpointPlanner>(
         step_, step_.modules(),
@@ -65,7 +65,7 @@ class SmallStep {
 }  // namespace
 
 TEST_SUITE("plan_walk") {
-  TEST_CASE("a walk reaches the least cost of all plans, and always by the same plan") {
+  TEST_CASE("a walk reaches the optimum, and is deterministic") {
     std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
     int walks = 0, made_better = 0;
     for (const json& graph : json::parse(file)) {
@@ -90,13 +90,13 @@ TEST_SUITE("plan_walk") {
       }
     }
     CHECK(walks == 26);
-    // One more where the two mixed recordings have every second region each: which regions run
-    // again in which of them is chosen by who reads what (choose_sides), and both are tried on the
-    // composed step first. In one graph that is the best plan already.
+    // One more if the two half-checkpointed recordings alternate regions. choose_sides() chooses
+    // them by producers and consumers instead, and both are tried on the composed step first; in
+    // one graph that already is the best plan.
     CHECK(made_better == 10);
   }
 
-  TEST_CASE("a walk that has no plan to begin with leaves all as it is") {
+  TEST_CASE("a walk without an initial plan does nothing") {
     std::ifstream file(test::source_folder() + "/truth/plans/dag_oracle.json");
     SmallStep step(json::parse(file)[0]);
     const auto planner = step.planner();

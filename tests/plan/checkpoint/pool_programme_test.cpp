@@ -102,11 +102,11 @@ struct Step {
     return std::ranges::find(region.kept, costs.regions[r].calls[call].call) != region.kept.end();
   }
 
-  /// The cheapest of all plans; empty: none is within the budget.
+  /// The cost of the cheapest plan; empty: none fits the budget.
   std::optional<double> least_us(std::int64_t budget_bytes) const {
     std::optional<double> least;
     constexpr unsigned kinds =
-        1U + (1U << count_of_calls);  // It does not run, or keeps some calls.
+        1U + (1U << count_of_calls);  // Not recomputed, or recomputed with some calls kept.
     for (unsigned choice = 0; choice < kinds * kinds * kinds; ++choice) {
       CheckpointPlan plan;
       unsigned rest = choice;
@@ -129,7 +129,7 @@ struct Step {
 }  // namespace
 
 TEST_SUITE("pool_programme") {
-  TEST_CASE("the cheapest of all plans is found; one near the relaxation needs no search") {
+  TEST_CASE("the cheapest plan is found; one near the relaxation needs no search") {
     std::mt19937 random(1);
     double exact_us = 0, near_us = 0;
     for (int i = 0; i < 60; ++i) {

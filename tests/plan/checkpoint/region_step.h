@@ -1,5 +1,5 @@
-// A training graph of truth/plans/dag_oracle.json as a step whose regions of forward nodes run
-// again as torch.utils.checkpoint runs them, counted in the file's units of memory.
+// A training graph of truth/plans/dag_oracle.json as a step whose regions of forward nodes are
+// recomputed as in torch.utils.checkpoint, in the file's units of memory.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@
 
 namespace symprof::test {
 
-/// Forward nodes, then a backward node for each of them in reverse.
+/// Forward nodes, then a backward node for each of them in reverse order.
 struct TrainingGraph {
   std::size_t forward = 0;
   std::vector<std::int64_t> bytes;
@@ -30,7 +30,7 @@ struct TrainingGraph {
         reads(graph.at("reads")) {}
 };
 
-/// Every choice of regions that run again, and of results that they keep.
+/// Every choice of recomputed regions and of results that they keep.
 inline std::vector<CheckpointPlan> all_plans(const std::vector<std::size_t>& regions) {
   std::vector<CheckpointPlan> plans{{}};
   for (std::size_t region = 0; region <= regions.back(); ++region) {
@@ -50,10 +50,10 @@ inline std::vector<CheckpointPlan> all_plans(const std::vector<std::size_t>& reg
   return plans;
 }
 
-/// One step with one plan, call by call. A result is held as long as something has a claim on it.
+/// One step with one plan, call by call. A result is held as long as something claims it.
 class RegionRun {
  public:
-  /// `regions` is by forward node; its nodes are neighbours.
+  /// `regions` is by forward node; each region is contiguous.
   RegionRun(const TrainingGraph& graph, const std::vector<std::size_t>& regions,
             const CheckpointPlan& plan)
       : graph_(graph), regions_(regions), runs_again_(regions.back() + 1, false) {
@@ -91,8 +91,8 @@ class RegionRun {
   }
   bool is_again(std::size_t node) const { return runs_again_[regions_[node]]; }
 
-  /// Backward nodes that are given the forward pass' own result of `node`, and regions that wait
-  /// for it: those that read it from outside, and its own, if that keeps it.
+  /// Backward nodes that read the forward result of `node`, and regions that keep it for their
+  /// recomputation: those that read it from outside, and its own if it keeps the result.
   Claims forward_claims(std::size_t node) const {
     Claims claims;
     for (std::size_t other = 0; other < graph_.forward; ++other) {
@@ -107,7 +107,7 @@ class RegionRun {
     return claims;
   }
 
-  /// The last node of a region whose result its backward nodes ask for, where they ask for any.
+  /// The last node of a region whose result its backward nodes need; empty: none.
   std::optional<std::size_t> last_needed(std::size_t region) const {
     std::optional<std::size_t> last;
     for (std::size_t node = 0; node < graph_.forward; ++node)
@@ -130,7 +130,7 @@ class RegionRun {
   }
 
   void run_again(std::size_t region) {
-    runs_again_[region] = false;  // Once.
+    runs_again_[region] = false;  // Only once.
     const std::size_t last = *last_needed(region);
     for (std::size_t node = 0; node <= last; ++node) {
       if (regions_[node] != region) continue;
@@ -192,13 +192,13 @@ class RegionRun {
   std::vector<bool> runs_again_;  // By region.
   std::set<std::size_t> kept_;
   Recording recording_;
-  std::map<std::size_t, StorageId> storage_;  // By node: its last result.
+  std::map<std::size_t, StorageId> storage_;  // By node: its latest result.
   std::map<std::size_t, Claims> claims_;      // By node whose result is held.
 };
 
 class RegionStep : public plan::CheckpointTrial {
  public:
-  /// The step waits for the host if `policy_us` is not 0: what a policy takes for each call.
+  /// The step is host-bound if `policy_us`, the time of a policy per call, is not 0.
   RegionStep(const TrainingGraph& graph, const std::vector<std::size_t>& regions,
              double policy_us = 0)
       : graph_(graph), regions_(regions), policy_us_(policy_us) {}
@@ -217,7 +217,7 @@ class RegionStep : public plan::CheckpointTrial {
     return sum;
   }
 
-  /// With what policies take.
+  /// Includes the time of policies.
   double cost_us(const CheckpointPlan& plan, const Recording& recording) const {
     const auto calls = std::ranges::count(profile::calls_with_policy(recording, plan), true);
     return recompute_us(recording) + policy_us_ * static_cast<double>(calls);

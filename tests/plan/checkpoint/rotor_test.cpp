@@ -1,5 +1,5 @@
-// Rotor's programme against the recurrences as its public code has them, and against the optimum
-// that a search over every sequence of operations found: truth/plans/chain_oracle.py.
+// Rotor's dynamic program against the recurrences of its public code, and against the optimum over
+// every sequence of operations: truth/plans/chain_oracle.py.
 #include "plan/checkpoint/rotor.h"
 #include "tests/support/source_folder.h"
 
@@ -27,7 +27,7 @@ plan::RotorChain chain_of(const json& chain) {
 }  // namespace
 
 TEST_SUITE("rotor") {
-  TEST_CASE("times are those of the public recurrences, and none is below the optimum") {
+  TEST_CASE("rotor's times match its public recurrences and respect the optimum") {
     std::ifstream file(test::source_folder() + "/truth/plans/chain_oracle.json");
     int answers = 0;
     for (const json& one : json::parse(file)) {
@@ -46,7 +46,7 @@ TEST_SUITE("rotor") {
     CHECK(answers == 373);
   }
 
-  TEST_CASE("with enough memory nothing runs again") {
+  TEST_CASE("with enough memory nothing is recomputed") {
     const plan::RotorChain chain{.forward = {3, 4},
                                  .backward = {1, 2},
                                  .value = {1, 1, 1},

@@ -1,4 +1,4 @@
-// Curves of figures that are no polynomials: pieces, and where they end.
+// Piecewise curves of figures that are no polynomials.
 #include "plan/formulas/curve.h"
 
 #include <doctest/doctest.h>
@@ -22,7 +22,7 @@ Curve curve_of(const Variable& variable, double (*figure)(double)) {
   });
 }
 
-/// How far a curve is off at sizes that it was not asked for as well.
+/// The largest error of a curve, at sizes that were not measured too.
 double largest_error(const Curve& curve, double (*figure)(double)) {
   double largest = 0;
   for (const CurvePiece& piece : curve.pieces)
@@ -35,9 +35,9 @@ double largest_error(const Curve& curve, double (*figure)(double)) {
 
 double straight(double size) { return 100 + 3 * size; }
 double square(double size) { return 50 + 0.25 * size * size; }
-/// A host that takes 300, a device that takes longer from 101 on.
+/// A host that takes 300, and a device that takes longer from size 101 on.
 double hinge(double size) { return std::max(300.0, 3 * size - 1); }
-/// One more wave for each 132 tiles.
+/// One more wave per 132 tiles.
 double waves(double size) { return 400 * std::ceil(size / 132); }
 
 }  // namespace
@@ -57,7 +57,7 @@ TEST_SUITE("curves") {
     CHECK(parabola.pieces[0].largest_error < 1e-9);
   }
 
-  TEST_CASE("where a host no longer waits the curve bends, within its tolerance") {
+  TEST_CASE("a curve bends where the step stops being host-bound") {
     const Curve curve = curve_of({"batch", 8}, hinge);
     REQUIRE(curve.pieces.size() == 2);
     REQUIRE(curve.pieces[0].coefficients.size() == 1);
@@ -68,7 +68,7 @@ TEST_SUITE("curves") {
     CHECK(curve.pieces[1].coefficients[1] == doctest::Approx(3).epsilon(0.02));
   }
 
-  TEST_CASE("steps are found to the size at which each begins") {
+  TEST_CASE("the exact first size of each step is found") {
     const Curve curve = curve_of({"tokens", 128}, waves);
     std::vector<std::int64_t> ends;
     for (const CurvePiece& piece : curve.pieces)
@@ -81,13 +81,12 @@ TEST_SUITE("curves") {
     }
   }
 
-  TEST_CASE("sizes that made no piece do not contradict one by more than it says") {
+  TEST_CASE("the stated error holds at sizes that were not fitted") {
     for (double (*figure)(double) : {straight, square, hinge})
       CHECK(largest_error(curve_of({"batch", 16}, figure), figure) <= 0.0201);
   }
 
-  TEST_CASE(
-      "a curve ends with the variable's range, in its multiples, and where there is no value") {
+  TEST_CASE("a curve ends at the variable's range, or where there is no value") {
     const Curve ranged = curve_of({.name = "seq", .start = 64, .most = 300, .round = 32}, straight);
     CHECK(ranged.pieces.back().last == 288);
     for (const auto& [size, value] : ranged.measured) CHECK(size % 32 == 0);

@@ -25,7 +25,7 @@ using symprof::round_up;
 using Terms = std::vector<Term>;
 using Values = std::vector<std::int64_t>;
 
-/// The terms of the only figure; none where it has no formula.
+/// The terms of the only figure; empty if it has no formula.
 Terms terms_of(const Formulas& found, std::size_t figure = 0) {
   const Formula& formula = found.formulas[figure];
   return formula.polynomial ? formula.polynomial->terms : Terms{};
@@ -34,10 +34,10 @@ Terms terms_of(const Formulas& found, std::size_t figure = 0) {
 }  // namespace
 
 TEST_SUITE("formulas") {
-  TEST_CASE("figures of different degrees, found from one grid") {
+  TEST_CASE("figures of different degrees are fitted from one grid") {
     std::set<Sizes> measured;
     const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [&](const Sizes& sizes) {
-      CHECK(measured.insert(sizes).second);  // A profile is made once for each size.
+      CHECK(measured.insert(sizes).second);  // Each size is profiled once.
       const std::int64_t b = sizes[0], s = sizes[1];
       return Values{4 * b * s * s + 6 * b * s, 1000, 0, b + 2 * s};
     });
@@ -52,19 +52,19 @@ TEST_SUITE("formulas") {
     CHECK(measured.size() <= 25);
   }
 
-  TEST_CASE("a maximum is a polynomial nowhere, and the report says from where on it is not") {
+  TEST_CASE("a maximum is no polynomial, and the mismatch names a size") {
     const Formulas found = find_formulas({{"batch", 8}}, [](const Sizes& sizes) {
       return Values{std::max<std::int64_t>(100 * sizes[0], 5 * sizes[0] * sizes[0])};
     });
     REQUIRE_FALSE(found.formulas[0].polynomial);
     REQUIRE(found.formulas[0].mismatch);
-    // From 20 on the second is more.
+    // From 20 on the second term is larger.
     CHECK(found.formulas[0].mismatch->sizes == Sizes{24});
     CHECK(found.formulas[0].mismatch->measured == 5 * 24 * 24);
     CHECK(found.formulas[0].mismatch->predicted == Rational(100 * 24));
   }
 
-  TEST_CASE("rounder sizes where the range is short: four multiples of 32 within 128") {
+  TEST_CASE("a short range uses four multiples of 32 within 128") {
     const auto tiles = [](const Sizes& sizes) {
       return Values{sizes[0] * (16 * sizes[1] + 4 * round_up(sizes[1], 32))};
     };
@@ -75,7 +75,7 @@ TEST_SUITE("formulas") {
     CHECK(found.rounder_lines[1].sizes == Sizes{32, 64, 96, 128});
   }
 
-  TEST_CASE("what only large sizes of both variables show") {
+  TEST_CASE("a mismatch at large sizes of both variables is found") {
     const Formulas found = find_formulas({{"batch", 8}, {"seq", 128}}, [](const Sizes& sizes) {
       const std::int64_t b = sizes[0], s = sizes[1];
       return Values{b * s, b * s + (b > 24 && s > 384 ? 1 : 0)};
@@ -86,7 +86,7 @@ TEST_SUITE("formulas") {
           found.formulas[1].mismatch->predicted + 1);
   }
 
-  TEST_CASE("rounding holds at multiples, the smallest of which are found") {
+  TEST_CASE("a rounded figure holds at the smallest multiples") {
     const Formulas found = find_formulas({{"batch", 8}, {"seq", 384}}, [](const Sizes& sizes) {
       const std::int64_t b = sizes[0], s = sizes[1];
       return Values{b * round_up(s, 128), round_up(4 * b * s, 512), round_up(b, 3),
@@ -101,7 +101,7 @@ TEST_SUITE("formulas") {
     CHECK(terms_of(found, 3) == Terms{{Rational::of(1, 36), {1, 2}}});
   }
 
-  TEST_CASE("where small sizes show rounding alone, rounder ones find the formula") {
+  TEST_CASE("rounder sizes find the formula where small ones only show rounding") {
     const Measure measure = [](const Sizes& sizes) {
       const std::int64_t b = sizes[0];
       return Values{round_up(100 * b, 512), round_up(100 * b, 512) + (b == 32 ? 1 : 0), b};
@@ -111,14 +111,14 @@ TEST_SUITE("formulas") {
     CHECK(found.formulas[0].multiples == Sizes{128});
     CHECK(found.rounder_lines[0].sizes == Sizes{128, 256, 384, 512, 640, 768});
     CHECK(found.formulas[2].multiples == Sizes{1});
-    // The file allows five such sizes, or too few.
+    // The range allows five such sizes, or too few.
     CHECK(terms_of(find_formulas({{"batch", 8, 2, 700}}, measure)) == Terms{{100, {1}}});
     CHECK_FALSE(find_formulas({{"batch", 8, 2, 400}}, measure).formulas[0].polynomial);
   }
 
-  TEST_CASE("rounder sizes do not hide what the others saw") {
+  TEST_CASE("rounder sizes do not hide earlier mismatches") {
     const Formulas found = find_formulas({{"batch", 96}}, [](const Sizes& sizes) {
-      // Another figure from 384 on: 480 and the rounder sizes show it, 96 to 288 do not.
+      // The figure changes at 384: 480 and the rounder sizes show it, 96 to 288 do not.
       return Values{sizes[0] < 384 ? sizes[0] : 2 * sizes[0]};
     });
     CHECK_FALSE(found.formulas[0].polynomial);
@@ -141,7 +141,7 @@ TEST_SUITE("formulas") {
     }
   }
 
-  TEST_CASE("sizes that the model refuses end its range or show its divisors") {
+  TEST_CASE("refused sizes end the range or rule out the step") {
     const Formulas positions = find_formulas({{"seq", 512}}, [](const Sizes& sizes) {
       if (sizes[0] > 1024) throw Error("add", "1,024 positions and no more");
       return Values{sizes[0] * sizes[0]};
@@ -159,7 +159,7 @@ TEST_SUITE("formulas") {
     CHECK(patches.formulas[0].multiples == Sizes{14});
   }
 
-  TEST_CASE("a model that takes one size alone has no formula") {
+  TEST_CASE("a model that accepts a single size has no formula") {
     const Measure measure = [](const Sizes& sizes) {
       if (sizes[0] != 512) throw Error("view", "512 and nothing else");
       return Values{1};
@@ -172,7 +172,7 @@ TEST_SUITE("formulas") {
                          Error);
   }
 
-  TEST_CASE("figures without any order are no polynomial, whatever their size") {
+  TEST_CASE("random figures are no polynomial") {
     const Formulas found = find_formulas({{"a", 64}, {"b", 512}, {"c", 100}}, [](const Sizes& s) {
       const auto mixed =
           static_cast<std::uint64_t>(s[0] * 31 + s[1] * 17 + s[2]) * 0x9E3779B97F4A7C15u;
@@ -182,7 +182,7 @@ TEST_SUITE("formulas") {
     CHECK(terms_of(found, 1) == Terms{{1, {1, 2, 1}}});
   }
 
-  TEST_CASE("a peak is the largest of the moments that have it at some sizes") {
+  TEST_CASE("a peak is the maximum of its moments' formulas") {
     const auto moments_of = [](const auto& bytes_at) {
       const std::vector<Variable> variables = {{"batch", 8}, {"seq", 128}};
       std::map<Sizes, plan::BytesByCall> known;
@@ -201,24 +201,25 @@ TEST_SUITE("formulas") {
     CHECK(moments[0].formula.polynomial->terms == Terms{{5, {1, 2}}});
     CHECK(moments[1].call == 2);
     CHECK(moments[1].formula.polynomial->terms == Terms{{7, {1, 0}}, {2'000'000, {0, 0}}});
-    // A moment that is no polynomial itself says nothing.
+    // A moment that is no polynomial leaves no formula.
     CHECK(moments_of([](std::int64_t b, std::int64_t s) {
             return Bytes{50, 5 * b * s * s, 2'000'000 + b % 3};
           }).empty());
-    // One moment alone is no more than its formula.
+    // A single moment is just its formula.
     CHECK(moments_of([](std::int64_t b, std::int64_t s) {
             return Bytes{50, round_up(b * s, 1000)};
           }).empty());
-    // Other calls run from a size on.
+    // Other calls run from a certain size on.
     CHECK(moments_of([](std::int64_t b, std::int64_t s) {
             return s < 256 ? Bytes{50, 7 * s} : Bytes{50, 5 * b * s * s, 10 * s};
           }).empty());
   }
 
-  TEST_CASE("the largest request is what the loop holds during each call") {
+  TEST_CASE("the requested bytes of each call are what the loop holds during it") {
     RecordingBuilder builder;
     const NodeId node = builder.node("node");
-    builder.storage({.bytes = 1000, .kind = StorageKind::parameter});  // Without an event: always.
+    builder.storage(
+        {.bytes = 1000, .kind = StorageKind::parameter});  // Without an event: alive all the time.
     const StorageId first = builder.storage({.bytes = 700}),
                     second = builder.storage({.bytes = 90});
     const CallId one = builder.call("aten::relu", {}, {}, node);

@@ -37,7 +37,7 @@ TEST_SUITE("polynomial") {
     CHECK(Rational::of(8, 4).is_integer());
   }
 
-  TEST_CASE("numbers are as large as it takes") {
+  TEST_CASE("fractions have arbitrary precision") {
     const Rational square = Rational(largest) * Rational(largest);
     CHECK(square / Rational(largest) == Rational(largest));
     CHECK(square * Rational(2) - square == square);
@@ -47,7 +47,7 @@ TEST_SUITE("polynomial") {
     CHECK(square * Rational::of(1, largest) == Rational(largest));
   }
 
-  TEST_CASE("a quadratic of two variables is found from six values") {
+  TEST_CASE("a quadratic of two variables is interpolated from six values") {
     const Grid grid = {{8, 16}, {128, 256, 384}};
     const auto formula = [](const Sizes& at) {
       return 24 * at[0] * at[1] * at[1] + 9216 * at[0] * at[1] + 4096;
@@ -57,7 +57,7 @@ TEST_SUITE("polynomial") {
     CHECK(found.at({3, 7}) == Rational(formula({3, 7})));
   }
 
-  TEST_CASE("three variables, negative terms and sizes at any distance") {
+  TEST_CASE("interpolation takes three variables, negative terms and any spacing") {
     const Grid grid = {{2, 3}, {5, 1, 9}, {4, 100, 7, 8, 6}};
     const auto formula = [](const Sizes& at) {
       const std::int64_t b = at[0], h = at[1], s = at[2];
@@ -89,7 +89,7 @@ TEST_SUITE("polynomial") {
           std::vector<Term>{{12345, {4}}, {1, {0}}});
   }
 
-  TEST_CASE("a degree is told only where one value more agrees") {
+  TEST_CASE("a degree needs one more value that agrees") {
     using Values = std::vector<std::int64_t>;
     CHECK(plan::degree_of(Values{0, 0, 0}) == 0);
     CHECK(plan::degree_of(Values{7, 7, 7}) == 0);

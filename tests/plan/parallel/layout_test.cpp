@@ -15,7 +15,7 @@ using namespace symprof::plan;
 
 namespace {
 
-/// The slowest stage of the best cut, by trying all.
+/// The time of the slowest stage in the best cut, by enumeration.
 double least_by_trying(const std::vector<double>& us, std::size_t begin, std::size_t stages) {
   const auto sum = [&](std::size_t end) {
     return std::accumulate(us.begin() + static_cast<std::ptrdiff_t>(begin),
@@ -42,7 +42,7 @@ double slowest(const std::vector<double>& us, const std::vector<std::size_t>& en
 }  // namespace
 
 TEST_SUITE("layout") {
-  TEST_CASE("a layout is read as it is written") {
+  TEST_CASE("a layout is parsed as it is formatted") {
     for (const char* text :
          {"ddp=8", "fsdp=4 tp=2:sp", "hsdp=2x4 mb=2 ckpt=3", "pp=4:1f1b:mb=8",
           "fsdp=2 tp=2 pp=2:interleaved:mb=4", "pp=2:zero-bubble:mb=4", "tp=8"}) {
@@ -71,7 +71,7 @@ TEST_SUITE("layout") {
     CHECK(parse_layout("").allows({}));
   }
 
-  TEST_CASE("stages are cut so that the slowest is as fast as any cut allows") {
+  TEST_CASE("stages minimize the time of the slowest one") {
     const std::vector<double> chains[] = {
         {1, 1, 1, 1}, {9, 1, 1, 1, 1}, {1, 2, 3, 4, 5, 6}, {5, 1, 5, 1, 5, 1}, {3, 3, 3, 8}};
     for (const std::vector<double>& us : chains)
@@ -79,7 +79,7 @@ TEST_SUITE("layout") {
         CHECK(slowest(us, balanced_stages(us, stages)) == least_by_trying(us, 0, stages));
   }
 
-  TEST_CASE("a linear layer's kernels keep the weight's sizes, but for the split one") {
+  TEST_CASE("a linear layer's kernels scale only the weight's split dimension") {
     const TensorSpec weight{.sizes = {32, 16}};
     const profile::Kernel forward{profile::TimeClass::product_16bit,
                                   profile::ProductWork{.m = 8, .n = 32, .k = 16}};

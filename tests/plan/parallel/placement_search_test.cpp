@@ -13,8 +13,8 @@ namespace {
 
 constexpr double none_possible = std::numeric_limits<double>::infinity();
 
-/// What one choice of options costs, by the definition: each value is made as something else once
-/// for all that read it so.
+/// The cost of one choice of options by definition: each value is redistributed once for all nodes
+/// that read it in one placement.
 double cost_of(const PlacementProblem& problem, const std::vector<std::size_t>& choice) {
   std::vector<Placement> placed(problem.values, whole);
   std::vector<std::vector<Placement>> made(problem.values);
@@ -81,7 +81,7 @@ PlacementProblem random_problem(std::mt19937& random) {
 }  // namespace
 
 TEST_SUITE("placement_search") {
-  TEST_CASE("the least of all choices is found") {
+  TEST_CASE("the search finds the optimum of all choices") {
     std::mt19937 random(7);
     for (int i = 0; i < 200; ++i) {
       const PlacementProblem problem = random_problem(random);
@@ -94,7 +94,7 @@ TEST_SUITE("placement_search") {
     }
   }
 
-  TEST_CASE("column layers of one input share the sum of its gradient, where they may") {
+  TEST_CASE("column layers of one input share the reduction of its gradient, where allowed") {
     const PlacementOption column{{whole_for_columns}, 2, 1, NodeSplit::column};
     const PlacementOption row{{2, 2}, partial, 1, NodeSplit::row};
     PlacementProblem problem{.values = 4, .given = {0}, .taken = {3}};
@@ -107,7 +107,7 @@ TEST_SUITE("placement_search") {
     CHECK(least_placements(problem)->us == 3 + 20 + 10);
   }
 
-  TEST_CASE("what cannot be carried out is no answer") {
+  TEST_CASE("infeasible redistributions give no answer") {
     PlacementProblem problem{.values = 2, .given = {0}, .taken = {1}};
     problem.nodes = {{.inputs = {0}, .outputs = {1}, .options = {{{1}, 1, 0}}}};
     problem.redistribution_us = [](std::size_t, Placement, Placement) { return none_possible; };

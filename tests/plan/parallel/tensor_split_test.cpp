@@ -10,7 +10,7 @@ using namespace symprof::plan;
 namespace symprof::test::tensor_split_test {
 namespace {
 
-/// A block by hand: nodes that read and write tensors over named storages.
+/// Builds a block: nodes that read and write tensors over named storages.
 class BlockBuilder {
  public:
   TensorRecord value(Sizes sizes, StorageKind kind = StorageKind::activation) {
@@ -48,7 +48,7 @@ class BlockBuilder {
 }  // namespace
 
 TEST_SUITE("tensor_split") {
-  TEST_CASE("a gated layer: two by columns, one by rows, and what lies between on a share") {
+  TEST_CASE("a gated layer splits into two column layers and one row layer") {
     BlockBuilder b;
     const TensorRecord x = b.value({2, 8, 16});
     const TensorRecord gate = b.linear("layers.0.mlp.gate", x, 32, 16);
@@ -70,7 +70,7 @@ TEST_SUITE("tensor_split") {
     CHECK_FALSE(split.allows(3));
   }
 
-  TEST_CASE("heads have to be divided: those that a view makes of the features") {
+  TEST_CASE("the ranks must divide the heads that a view makes") {
     BlockBuilder b;
     const TensorRecord x = b.value({2, 8, 16});
     const TensorRecord q = b.linear("layers.0.q", x, 24, 16);
@@ -84,9 +84,7 @@ TEST_SUITE("tensor_split") {
     CHECK_FALSE(b.split().allows(4));
   }
 
-  TEST_CASE(
-      "a fused layer whose features are taken apart stays whole, and so does one that a norm "
-      "reads") {
+  TEST_CASE("a fused layer stays replicated if its features are split or a norm reads them") {
     for (const char* op : {"aten::split", "aten::layer_norm"}) {
       CAPTURE(op);
       BlockBuilder b;
@@ -95,13 +93,14 @@ TEST_SUITE("tensor_split") {
       b.linear("layers.0.o", part, 16, 16);
       const TensorSplit split = b.split();
       for (const SplitLinear& linear : split.linears) CHECK(linear.module != "layers.0.qkv");
-      // What reads it is whole then, and a column of which no row follows is none.
+      // Its readers are replicated then, and a column layer not followed by a row layer is not
+      // split.
       CHECK(split.linears.empty());
       CHECK_FALSE(split.allows(2));
     }
   }
 
-  TEST_CASE("layers outside of the blocks stay whole") {
+  TEST_CASE("layers outside the blocks stay replicated") {
     BlockBuilder b;
     const TensorRecord x = b.value({2, 8, 16});
     const TensorRecord hidden = b.linear("head.0", x, 32, 16);
