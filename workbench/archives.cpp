@@ -39,7 +39,8 @@ ZipPointer open_zip(const std::string& path, int flags) {
   throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason));
 }
 
-/// Makes the numbers of a record when the archive is written, so that one is in memory at a time.
+/// Generates the random data of a record while the archive is written, so that only one record is
+/// in memory.
 class Generator {
  public:
   Generator(Storage storage, std::uint64_t seed) : storage_(storage), seed_(seed) {}
@@ -93,7 +94,7 @@ class Generator {
   }
 
  private:
-  /// Nothing may be thrown through libzip.
+  /// Exceptions must not pass through libzip.
   zip_int64_t open() try {
     bytes_ = storage_.is_variance ? normal_bytes(storage_.dtype, storage_.elements, seed_, 1, 0)
                                   : normal_bytes(storage_.dtype, storage_.elements, seed_);
@@ -157,7 +158,7 @@ class ArchiveWriter {
   [[noreturn]] void fail(const std::string& reason) const {
     throw Error(to_, "cannot be written: " + reason, "Give another file.");
   }
-  /// libzip copies records as they are; read to its end, a record is held against its checksum.
+  /// libzip copies records unchecked; reading a record to its end verifies its checksum.
   void check(std::size_t index) const {
     const auto damaged = [&](const char* reason) {
       throw Error(from_, fmt::format("its record {} is damaged ({})", name_at(index), reason),
@@ -172,14 +173,14 @@ class ArchiveWriter {
     while (got > 0) got = zip_fread(record.get(), bytes.data(), bytes.size());
     if (got < 0) damaged(zip_file_strerror(record.get()));
   }
-  /// mkstemp makes files that only their owner may read.
+  /// mkstemp creates files that only the owner can read.
   static void fchmod_usual(int descriptor) {
     const mode_t mask = umask(0);
     umask(mask);
     static_cast<void>(fchmod(descriptor, 0666 & ~mask));
   }
 
-  /// PyTorch finds tensors by their place in the file, so nothing is packed.
+  /// Records are stored uncompressed, because PyTorch maps tensors by their offset in the file.
   void add(const std::string& name, zip_source_t* source) {
     const zip_int64_t index =
         source ? zip_file_add(out_.get(), name.c_str(), source, ZIP_FL_ENC_UTF_8) : -1;
@@ -188,7 +189,7 @@ class ArchiveWriter {
       fail(zip_strerror(out_.get()));
     }
     zip_set_file_compression(out_.get(), static_cast<zip_uint64_t>(index), ZIP_CM_STORE, 0);
-    // The first day of the format: the same bytes each time.
+    // The earliest date of the format, for reproducible bytes.
     zip_file_set_dostime(out_.get(), static_cast<zip_uint64_t>(index), 0, 0x21, 0);
   }
 
@@ -202,7 +203,7 @@ bool is_number(std::string_view text) {
          std::all_of(text.begin(), text.end(), [](char one) { return one >= '0' && one <= '9'; });
 }
 
-/// The storage's key where a record holds the data of a tensor of TorchScript.
+/// The storage's key if the record holds tensor data of TorchScript.
 std::string script_key(const std::string& record) {
   constexpr std::string_view folder = "data/";
   if (!record.starts_with(folder) || !is_number(std::string_view(record).substr(folder.size())))
@@ -228,7 +229,7 @@ ArchiveKind kind_of(const Archive& archive) {
 
 std::string_view text_of(const Record& record) { return {record.bytes.get(), record.size}; }
 
-/// By the name of a record, what it has to hold.
+/// By record name: the storage that it must hold.
 std::map<std::string, Storage> wanted_storages(const Archive& archive, ArchiveKind kind) {
   std::map<std::string, Storage> wanted;
   if (kind == ArchiveKind::script) {
@@ -248,7 +249,7 @@ std::map<std::string, Storage> wanted_storages(const Archive& archive, ArchiveKi
   return wanted;
 }
 
-/// The archive's own folder, which every record lies in.
+/// The root folder of all records of the archive.
 std::string root_of(const ArchiveWriter& writer) {
   const std::string first = writer.name_at(0);
   return first.substr(0, first.find('/') + 1);

@@ -1,4 +1,4 @@
-// A model without its weights, and these beside it.
+// A model without its weights, and the weights beside it.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace symprof::workbench {
 
-/// What becomes of weights whose data is not there.
+/// How to treat weights whose data is missing.
 enum class MissingWeights : std::uint8_t {
-  refuse,  ///< Error.
-  leave,   ///< They are no leaves; who runs the model has to give them values.
+  refuse,  ///< Throw Error.
+  leave,   ///< They get no leaves; the caller has to provide values.
 };
 
-/// `model` without what its values do not depend on; `weights` gets those of initializers, from
-/// the file's data files too. Throws Error for data that is missing or cut short.
+/// `model` reduced to what its values depend on; `weights` gets the data of initializers, including
+/// external data. Throws Error for missing or truncated data.
 onnx::ModelProto bare_model(const onnx::ModelProto& model, const std::string& path,
                             ValueRunner::Leaves& weights,
                             MissingWeights missing = MissingWeights::refuse);

@@ -13,11 +13,11 @@
 namespace symprof::workbench {
 namespace {
 
-/// Longer blocks than this are not looked for: time grows with the square.
+/// The longest block searched for: time grows quadratically.
 constexpr int longest_block = 4000;
-/// Pairs of nodes that are compared at most: a second of work.
+/// A limit of the node comparisons: a second of work.
 constexpr std::int64_t most_comparisons = 400'000'000;
-constexpr int least_nodes = 3;  ///< Fewer are no block: three Casts in a row say nothing.
+constexpr int least_nodes = 3;  ///< Shorter runs are noise, such as three Casts.
 
 class BlockFinder {
  public:
@@ -61,7 +61,7 @@ class BlockFinder {
     std::string text = qualified_op(node);
     for (const onnx::AttributeProto& attribute : node.attribute()) {
       text += '|';
-      // Tensors and graphs differ from copy to copy as initializers do.
+      // Tensors and graphs differ between copies, as initializers do.
       const bool large = attribute.has_t() || attribute.has_g();
       text += large ? attribute.name() : attribute.SerializeAsString();
     }
@@ -75,7 +75,8 @@ class BlockFinder {
     if (of_a.size() != of_b.size()) return false;
     for (std::size_t i = 0; i < of_a.size(); ++i) {
       if (of_a[i] == of_b[i] || (of_a[i] >= 0 && a - of_a[i] == b - of_b[i])) continue;
-      // The first copy reads what stands before all of them, the next what the one before it made.
+      // The first copy reads inputs from before the blocks, later ones the output of the previous
+      // copy.
       if (of_b[i] < 0 || b - of_b[i] > 2 * (b - a)) return false;
     }
     return true;
@@ -99,7 +100,7 @@ class BlockFinder {
 
   mutable std::int64_t comparisons_ = 0;
   std::vector<std::size_t> kinds_;
-  std::vector<std::vector<int>> reads_;  // By input: the node that made it, or below 0.
+  std::vector<std::vector<int>> reads_;  // By input: its producer; negative: none.
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Blocks that a graph repeats, one copy after the other: the layers of a transformer.
+// Blocks that a graph repeats consecutively: the layers of a transformer.
 #pragma once
 
 #include <vector>
@@ -13,16 +13,16 @@ namespace symprof::workbench {
 /// `times` copies of `length` nodes each, from the node at `first` on.
 struct RepeatedBlock {
   int first = 0, length = 0, times = 0;
-  std::vector<RepeatedBlock> inside;  ///< Of its first copy; indices count as those of the block.
+  std::vector<RepeatedBlock> inside;  ///< Within its first copy; indices of the whole graph.
 };
 
-/// The nodes of a graph without Constants, in the file's order: what `first` counts.
+/// The nodes of a graph without Constants, in the file's order: the numbering of `first`.
 std::vector<const onnx::NodeProto*> nodes_in_order(const onnx::GraphProto& graph);
 
-/// Repetitions in `nodes`, in order. Nodes are equal where their operators and attributes are, and
-/// where what they read was made as far before, by the same node, or is no node's; the first copy
-/// may read from anywhere what the others read from the copy before them. Of overlapping
-/// repetitions the one that leaves the fewest nodes stays.
+/// The repetitions in `nodes`, in order. Nodes are equal if their operators and attributes are, and
+/// if their operands come from the same relative or absolute node, or from no node; the first copy
+/// may read from anywhere what later copies read from the previous one. Among overlapping
+/// repetitions the one that leaves the fewest nodes wins.
 std::vector<RepeatedBlock> repeated_blocks(const std::vector<const onnx::NodeProto*>& nodes);
 
 }  // namespace symprof::workbench

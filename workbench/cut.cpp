@@ -18,7 +18,7 @@ namespace {
 
 using Names = std::unordered_set<std::string>;
 
-/// Removes the elements of `list` that `unwanted` is true for; the order of the others stays.
+/// Removes the elements of `list` for which `unwanted` is true, keeping the order of the others.
 template <class List, class Unwanted>
 void erase_if(List& list, Unwanted unwanted) {
   int kept = 0;
@@ -96,7 +96,7 @@ class Cut {
     const std::size_t ends = wanted.size();
     for (std::size_t i = 0; i < wanted.size(); ++i) {
       const std::string name = wanted[i];
-      // A value that the part begins and ends at is made by nothing in it.
+      // The part does not make a value that it both begins and ends at.
       if (starts_.contains(name) && i >= ends) continue;
       const auto maker = makers_.find(name);
       if (maker == makers_.end() || !kept_.insert(maker->second).second) continue;

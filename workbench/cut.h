@@ -14,17 +14,16 @@ class GraphProto;
 
 namespace symprof::workbench {
 
-/// Keeps of the main graph what makes the values `to` (empty: its outputs) from the values `from`
-/// (empty: its inputs). A name is a value's or a node's: a node begins at its inputs and ends at
-/// its outputs. Values of `from` become inputs; inputs and initializers that are read stay, and so
-/// do functions. Throws Error for a name that is not there, and for a new input whose type onnx
-/// cannot infer.
+/// Reduces the main graph to what computes the values `to` (empty: its outputs) from the values
+/// `from` (empty: its inputs). A name is that of a value or a node; a node begins at its inputs and
+/// ends at its outputs. Values of `from` become inputs; used inputs, initializers and functions are
+/// kept. Throws Error for an unknown name, and for a new input whose type onnx cannot infer.
 void cut(onnx::ModelProto& model, const std::vector<std::string>& from,
          const std::vector<std::string>& to, const std::string& path);
 
-/// Removes initializers and value_info that nothing reads.
+/// Removes unused initializers and value_info.
 void drop_unused_values(onnx::GraphProto& graph);
-/// The same of the model's graph, and functions and opsets that nothing reads.
+/// The same for the model's graph, and unused functions and opsets.
 void drop_unused(onnx::ModelProto& model);
 
 }  // namespace symprof::workbench

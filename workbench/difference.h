@@ -1,4 +1,4 @@
-// How far two values are from each other.
+// The difference between two values.
 //
 // Public header.
 #pragma once
@@ -9,13 +9,13 @@
 namespace symprof::workbench {
 
 struct ValueDifference {
-  double absolute = 0;    ///< The largest |x - y|; infinite where one alone is not a number.
+  double absolute = 0;    ///< The largest |x - y|; infinite if only one is NaN.
   double relative = 0;    ///< The largest |x - y| / (|x| + 1e-7).
   bool is_within = true;  ///< |x - y| <= tolerance * max(1, |x|) everywhere.
-  std::string other;      ///< What differs but values: dtype or shape. Empty: nothing.
+  std::string other;      ///< A difference in dtype or shape. Empty: none.
 };
 
-/// Adds what differs between as many numbers of either.
+/// Accumulates the differences of two equally long lists of numbers.
 void add_numbers(ValueDifference& out, std::span<const double> left, std::span<const double> right,
                  double tolerance);
 

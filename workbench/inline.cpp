@@ -57,7 +57,7 @@ class Inliner {
   }
 
  private:
-  /// Why the body means something else under the model's opsets; empty where it does not.
+  /// Why the body has another meaning under the model's opsets; empty: it has not.
   std::string clash(const onnx::FunctionProto& function,
                     const std::map<std::string, std::int64_t>& model_versions) const {
     const auto own = versions_of(function.opset_import());
@@ -175,7 +175,7 @@ class Inliner {
                 "Such a model cannot be inlined.");
   }
 
-  /// Inputs and outputs of the call, by the names that the body has for them.
+  /// Maps the body's names to the inputs and outputs of the call.
   Renaming bind(const onnx::NodeProto& node, const onnx::FunctionProto& function,
                 NodeField& copies) {
     Renaming names;
@@ -186,7 +186,7 @@ class Inliner {
       const auto input = names.find(function.output(i));
       if (input == names.end()) {
         names[function.output(i)] = actual.empty() ? fresh(function.output(i)) : actual;
-      } else if (!actual.empty()) {  // An input, or a result that is returned twice.
+      } else if (!actual.empty()) {  // An input, or a result returned twice.
         onnx::NodeProto& copy = *copies.Add();
         copy.set_op_type("Identity");
         copy.add_input(input->second);
@@ -224,7 +224,7 @@ class Inliner {
     }
   }
 
-  /// A name that a subgraph defines hides the body's.
+  /// A name defined by a subgraph shadows the body's.
   void rename(onnx::GraphProto& graph, Renaming names, const Attributes& attributes) {
     for (const onnx::ValueInfoProto& input : graph.input()) names.erase(input.name());
     for (const onnx::TensorProto& tensor : graph.initializer()) names.erase(tensor.name());
@@ -233,8 +233,7 @@ class Inliner {
     for (onnx::NodeProto& node : *graph.mutable_node()) rename(node, names, attributes);
     for (onnx::ValueInfoProto& output : *graph.mutable_output())
       if (const auto found = names.find(output.name()); found != names.end()) {
-        onnx::NodeProto& copy =
-            *graph.add_node();  // An output that the subgraph takes from outside.
+        onnx::NodeProto& copy = *graph.add_node();  // A subgraph output taken from outside.
         copy.set_op_type("Identity");
         copy.add_input(found->second);
         copy.add_output(output.name());
@@ -259,7 +258,7 @@ class Inliner {
 
   onnx::ModelProto& model_;
   const std::string& path_;
-  std::vector<onnx::FunctionProto> functions_;  // As they were, while bodies change.
+  std::vector<onnx::FunctionProto> functions_;  // As before, while bodies change.
   std::map<FunctionKey, const onnx::FunctionProto*> bodies_;
   std::vector<const onnx::FunctionProto*> stack_;
   std::unordered_set<std::string> names_;

@@ -1,4 +1,4 @@
-// Local functions put into the graphs that call them.
+// Inlines local functions.
 //
 // Public header.
 #pragma once
@@ -15,26 +15,25 @@ class FunctionProto;
 
 namespace symprof::workbench {
 
-/// Whether `glob` (with *, ? and [..]) matches a function's name, or "domain.name".
+/// True if `glob` (with *, ? and [..]) matches a function's name, or "domain.name".
 bool matches(const std::string& glob, const onnx::FunctionProto& function);
 
 struct InlineReport {
-  int calls = 0;                  ///< Calls that were replaced.
+  int calls = 0;                  ///< Calls that were inlined.
   std::vector<std::string> kept;  ///< Functions that could not be inlined, and why.
 };
 
-/// Puts the bodies of the chosen functions where they are called, in subgraphs and in other
-/// functions too, and drops functions that nothing calls any more. Results of a body keep their
-/// names where those are free, and get "__2", "__3", … where not. Nodes of a body keep their own
-/// metadata, or get that of the call where they have none. A function that is written for another
-/// version of an operator than the model's is kept. Throws Error for functions that call
-/// themselves, and where the result has millions of nodes.
+/// Inlines the chosen functions where they are called, also in subgraphs and in other functions,
+/// and removes functions without calls. Results of a body keep their names if those are free, and
+/// else get "__2", "__3", …. Nodes of a body keep their own metadata, or get that of the call if
+/// they have none. A function written for another version of an operator than the model's is kept.
+/// Throws Error for recursive functions, and if the result has millions of nodes.
 InlineReport inline_functions(onnx::ModelProto& model,
                               const std::function<bool(const onnx::FunctionProto&)>& chosen,
                               const std::string& path);
 
-/// As the option --functions says: "keep" nothing changes, "inline" all, else those that a glob
-/// matches.
+/// Follows the option --functions: "keep" changes nothing, "inline" inlines all, else a glob
+/// selects.
 InlineReport inline_functions(onnx::ModelProto& model, const std::string& choice,
                               const std::string& path);
 

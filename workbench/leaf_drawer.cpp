@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t most_elements = std::int64_t{1} << 30;
 
-/// Null for a dtype that there are no random values of.
+/// Null for a dtype without random values.
 ConstantPointer random_values(DType dtype, std::vector<std::int64_t> sizes, std::size_t count,
                               std::int64_t bound, std::uint64_t seed) {
   Random random(seed);
@@ -35,7 +35,7 @@ ConstantPointer random_values(DType dtype, std::vector<std::int64_t> sizes, std:
   for (std::int64_t& number : numbers) number = random.whole(dtype == DType::boolean ? 2 : bound);
   if (dtype != DType::uint64) return make_integers(std::move(sizes), numbers, dtype);
   auto made = std::make_shared<ConstantTensor>(*make_integers(std::move(sizes), numbers));
-  made->spec.dtype = dtype;  // Whole numbers from 0 have the same bytes in both.
+  made->spec.dtype = dtype;  // Non-negative integers have the same bytes in both.
   return made;
 }
 

@@ -12,19 +12,19 @@
 
 namespace symprof::workbench {
 
-/// Random values of inputs: floats are normal, whole numbers lie below a bound.
+/// Random values of inputs: floats are normal, integers lie below a bound.
 class LeafDrawer {
  public:
-  /// `sizes` are those of symbolic dimensions; others are 2, 3, … in the order in which they come.
+  /// `sizes` are those of symbolic dimensions; others get 2, 3, … in order of appearance.
   LeafDrawer(std::string path, const std::map<std::string, std::int64_t>& sizes,
              std::uint64_t seed);
 
-  /// The same values for the same name and seed. Throws Error for what is no tensor, for a dtype
-  /// without random values, and for too many numbers.
+  /// Deterministic for each name and seed. Throws Error for non-tensors, for a dtype without random
+  /// values, and for too many elements.
   std::shared_ptr<const ConstantTensor> draw(const Value& input, std::int64_t bound);
-  /// The sizes that it would have.
+  /// The sizes that the input would get.
   std::vector<std::int64_t> sizes_of(const Value& input);
-  /// Makes the input's sizes known, where its dimensions are symbols.
+  /// Fixes the symbolic dimensions of the input to `sizes`.
   void constrain(const Value& input, const std::vector<std::int64_t>& sizes);
 
  private:

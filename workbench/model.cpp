@@ -32,7 +32,7 @@ void add_location(const onnx::TensorProto& tensor, std::set<std::string>& locati
     if (entry.key() == "location") locations.insert(entry.value());
 }
 
-/// Files that a model's tensors are in: initializers, also of subgraphs, and attributes.
+/// External data files of a model's tensors: of initializers, also in subgraphs, and of attributes.
 std::set<std::string> locations_of(const onnx::ModelProto& model) {
   std::set<std::string> locations;
   const auto add = [&](const onnx::NodeProto& node) {
@@ -104,7 +104,7 @@ void infer_types(onnx::ModelProto& model) {
   try {
     onnx::shape_inference::InferShapes(model, onnx::OpSchemaRegistry::Instance(), options);
   } catch (const std::exception&) {
-    // Types are what it could infer before: nothing here depends on their being there.
+    // Keeps the types inferred so far: nothing here needs all of them.
   }
 }
 

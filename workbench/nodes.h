@@ -1,4 +1,4 @@
-// Nodes of ONNX graphs, those of subgraphs too.
+// Nodes of ONNX graphs, including subgraphs.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,12 +9,12 @@
 
 namespace symprof::workbench {
 
-/// Whether the node is ONNX's own Constant.
+/// True if the node is ONNX's own Constant.
 inline bool is_constant(const onnx::NodeProto& node) {
   return node.op_type() == "Constant" && plain_domain(node.domain()).empty();
 }
 
-/// Visits each of `nodes`, and after it those of its subgraphs.
+/// Visits each of `nodes`, followed by those of its subgraphs.
 inline void for_all_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
                           const std::function<void(const onnx::NodeProto&)>& visit) {
   for (const onnx::NodeProto& node : nodes) {

@@ -28,7 +28,7 @@ bool is_list_element(const std::string& path) {
          std::all_of(last.begin(), last.end(), is_digit);
 }
 
-/// One module: its nodes, and its call once it has one.
+/// One module: its nodes, and its call once created.
 struct Part {
   std::string path, type;
   std::vector<int> nodes;
@@ -87,9 +87,10 @@ class Partition {
     return found == makers_.end() ? -1 : found->second;
   }
 
-  /// A part can be one call only where no node outside of it stands between two of its nodes.
+  /// Shrinks a part to be convex: it can be one call only if no outside node lies between two of
+  /// its nodes.
   void keep_convex(int part) {
-    std::vector<bool> after(nodes_.size());  // Outside, and reads what the part made.
+    std::vector<bool> after(nodes_.size());  // Outside the part and dependent on it.
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
       bool reads_part = false, reads_after = false;
       for (const std::string& name : reads_[i]) {
@@ -153,7 +154,8 @@ class Partition {
       read_outside[static_cast<std::size_t>(part)].insert(name);
   }
 
-  /// The body with names that depend on its structure alone: equal modules have equal ones.
+  /// The body with names that depend on its structure alone, so that equal modules have equal
+  /// bodies.
   onnx::FunctionProto body_of(const Part& part) const {
     onnx::FunctionProto function;
     std::unordered_map<std::string, std::string> names;
@@ -205,7 +207,7 @@ class Partition {
     }
   }
 
-  /// The name of the function with this body, which is added to the model where it is new.
+  /// The name of the function with this body, which is added to the model if new.
   std::string function_name(const Part& part) {
     onnx::FunctionProto body = body_of(part);
     const std::string bytes = body.SerializeAsString();
@@ -246,7 +248,7 @@ class Partition {
     if (model_.ir_version() < 8) model_.set_ir_version(8);  // Functions: onnx.proto, IR version 8.
   }
 
-  /// Nodes and calls in an order in which every value is made before it is read.
+  /// Places nodes and calls in topological order.
   void place(std::vector<onnx::NodeProto>& calls) {
     google::protobuf::RepeatedPtrField<onnx::NodeProto> all;
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
@@ -270,7 +272,7 @@ class Partition {
   onnx::GraphProto& graph_;
   const std::vector<std::string>& modules_;
   std::vector<const onnx::NodeProto*> nodes_;
-  std::vector<std::vector<std::string>> reads_;  ///< What each node reads, subgraphs included.
+  std::vector<std::vector<std::string>> reads_;  ///< What each node reads, including its subgraphs.
   std::vector<int> part_of_;
   std::unordered_map<std::string, int> makers_;
   std::vector<Part> parts_;

@@ -1,4 +1,4 @@
-// Modules put back as local functions.
+// Restores modules as local functions.
 //
 // Public header.
 #pragma once
@@ -13,15 +13,15 @@ namespace symprof::workbench {
 struct PartitionReport {
   int calls = 0;                  ///< Modules that became calls.
   int functions = 0;              ///< Distinct bodies.
-  std::vector<std::string> left;  ///< Modules that stayed, and why.
+  std::vector<std::string> left;  ///< Modules that were not replaced, and why.
 };
 
-/// Makes a call of a local function of each module whose path a glob of `modules` matches, by the
-/// metadata of the nodes; the outermost where one lies in another. Without globs: the elements of
-/// lists ("layers.0"), outermost. Constants that several parts read are copied into each, so that
-/// equal modules have equal bodies and share one function, called as their class (Class_2, …, where
+/// Replaces each module whose path matches a glob of `modules`, by the nodes' metadata, with a call
+/// of a local function; the outermost of nested ones. Without globs: the elements of lists
+/// ("layers.0"), outermost. Constants that several parts read are copied into each, so that equal
+/// modules have equal bodies and share one function, named like their class (Class_2, …, where
 /// bodies differ). Weights become inputs of the function. A module whose nodes depend on one
-/// another through nodes outside stays as it is.
+/// another through outside nodes is left unchanged.
 PartitionReport partition(onnx::ModelProto& model, const std::vector<std::string>& modules);
 
 }  // namespace symprof::workbench

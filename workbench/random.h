@@ -1,4 +1,4 @@
-// Random numbers that are the same on every machine.
+// Random numbers that are reproducible on every machine.
 #pragma once
 
 #include <cmath>
@@ -8,7 +8,7 @@
 
 namespace symprof::workbench {
 
-/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), and Box and Muller's normal numbers from it.
+/// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), with normal numbers by Box and Muller.
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -36,7 +36,7 @@ class Random {
   std::uint64_t state_;
 };
 
-/// FNV-1a: the same on every machine, which std::hash is not.
+/// FNV-1a: unlike std::hash, the same on every machine.
 inline std::uint64_t hash_of(const std::string& text) {
   std::uint64_t hash = 0xcbf29ce484222325;
   for (const char letter : text) hash = (hash ^ static_cast<unsigned char>(letter)) * 0x100000001b3;

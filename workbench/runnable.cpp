@@ -13,8 +13,8 @@
 namespace symprof::workbench {
 namespace {
 
-/// The modules of a node as the reader of graphs knows them, where the exporter wrote them in its
-/// older form ("namespace").
+/// Adds the modules of a node in the metadata that the graph reader knows, where the exporter used
+/// its older form ("namespace").
 void add_module_names(onnx::NodeProto& node) {
   bool is_old = false;
   for (const onnx::StringStringEntryProto& entry : node.metadata_props()) {
@@ -42,7 +42,7 @@ void add_module_names(onnx::NodeProto& node) {
 Runnable runnable(const onnx::ModelProto& model, const std::string& path) {
   Runnable start;
   onnx::ModelProto bare = bare_model(model, path, start.leaves);
-  // Metadata of nodes says which module each is of.
+  // The nodes' metadata names their modules.
   for (int i = 0; i < bare.graph().node_size(); ++i) {
     onnx::NodeProto& node = *bare.mutable_graph()->mutable_node(i);
     *node.mutable_metadata_props() = model.graph().node(i).metadata_props();

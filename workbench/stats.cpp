@@ -71,8 +71,8 @@ void count_initializers(ModelStats& stats, const onnx::ModelProto& model) {
   }
 }
 
-/// Initializers by the module of the first node that reads them; a transposed weight belongs where
-/// the transposed one does, for its node has the module too.
+/// Initializers by the module of the first node that reads them; a transposed weight belongs to the
+/// module of its Transpose, whose metadata names it too.
 void count_modules(ModelStats& stats, const onnx::GraphProto& graph) {
   std::unordered_map<std::string, const onnx::TensorProto*> left;
   for (const onnx::TensorProto& tensor : graph.initializer()) left.emplace(tensor.name(), &tensor);
@@ -119,7 +119,8 @@ std::string place(const onnx::NodeProto& node) {
   return module.empty() ? node.name() : module;
 }
 
-/// The innermost module that all nodes of [begin, end) lie in; the first node's place without one.
+/// The innermost module that contains all nodes of [begin, end); without one, the first node's
+/// module.
 std::string common_module(const std::vector<const onnx::NodeProto*>& nodes, int begin, int end) {
   std::string common = module_path(*nodes[static_cast<std::size_t>(begin)]);
   for (int i = begin; i < end && !common.empty(); ++i) {

@@ -31,7 +31,8 @@ std::optional<DType> dtype_of_storage(std::string_view name) {
   return std::nullopt;
 }
 
-/// Elements that a tensor of these sizes and strides reaches; -1 where 64 bits do not count them.
+/// The number of elements spanned by a tensor of these sizes and strides; -1 on overflow of 64
+/// bits.
 std::int64_t extent_of(const nlohmann::json& meta) {
   std::int64_t end = 0;
   if (__builtin_add_overflow(meta.at("storage_offset").at("as_int").get<std::int64_t>(), 1, &end))
@@ -54,7 +55,7 @@ std::int64_t extent_of(const nlohmann::json& meta) {
               "Write it again with torch.export.save or torch.jit.save.");
 }
 
-/// Walks over the operations of a pickle and keeps what persistent ids are made of.
+/// Walks over the operations of a pickle and collects the parts of persistent ids.
 class PickleReader {
  public:
   PickleReader(std::string_view bytes, const std::string& path) : bytes_(bytes), path_(path) {}
@@ -66,7 +67,7 @@ class PickleReader {
   }
 
  private:
-  /// Text stays in the pickle: it may be recalled more often than memory has room for.
+  /// Text stays in the pickle: memoized text may be recalled more often than memory allows.
   struct Atom {
     std::string_view text;
     std::int64_t number = 0;
@@ -97,7 +98,7 @@ class PickleReader {
   void remember(std::uint32_t slot) { memo_[slot] = last_.back(); }
   void recall(std::uint32_t slot) { push(memo_[slot]); }
 
-  /// False behind the last operation.
+  /// Returns false after the last operation.
   bool step() {
     const auto code = static_cast<unsigned char>(take(1)[0]);
     switch (code) {
@@ -175,7 +176,7 @@ class PickleReader {
   std::string_view bytes_;
   const std::string& path_;
   std::size_t at_ = 0;
-  std::array<Atom, 5> last_;  ///< What a persistent id is made of.
+  std::array<Atom, 5> last_;  ///< The parts of a persistent id.
   std::map<std::uint32_t, Atom> memo_;
   std::map<std::string, Storage> found_;
 };

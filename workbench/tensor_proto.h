@@ -1,4 +1,4 @@
-// Constants as ONNX writes them.
+// Constants in ONNX's format.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -9,7 +9,7 @@
 
 namespace symprof::workbench {
 
-/// A tensor of raw bytes; its type is 0 where ONNX has none for the constant's dtype.
+/// A tensor of raw bytes; its type is 0 if ONNX has none for the constant's dtype.
 onnx::TensorProto tensor_proto(const ConstantTensor& constant, const std::string& name);
 
 }  // namespace symprof::workbench

@@ -16,10 +16,10 @@
 namespace symprof::workbench {
 namespace {
 
-/// Fewer numbers are looked at one by one.
+/// Tensors with fewer numbers get no distribution.
 constexpr std::size_t least_numbers = 8;
 
-/// Those of tensor_statistics in onnx_diagnostic/helpers/onnx_helper.py.
+/// The bounds of tensor_statistics in onnx_diagnostic/helpers/onnx_helper.py.
 constexpr double bounds[] = {0, 1e-10, 1e-8, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5,
                              1, 1.96,  10,   1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e10};
 
@@ -30,7 +30,7 @@ std::vector<double> numbers_of(const ConstantTensor& tensor) {
   return {whole.begin(), whole.end()};
 }
 
-/// `sorted` holds at least one number.
+/// `sorted` is not empty.
 double quantile(const std::vector<double>& sorted, double part) {
   const double place = part * static_cast<double>(sorted.size() - 1);
   const auto below = static_cast<std::size_t>(place);

@@ -1,4 +1,4 @@
-// What the numbers of a model's tensors are: bounds, moments, deciles.
+// Statistics of a model's tensors: bounds, moments, deciles.
 //
 // Public header.
 #pragma once
@@ -13,25 +13,24 @@
 
 namespace symprof::workbench {
 
-/// Of numbers that are not NaN. Those of tensors without data, or of texts and complex numbers, are
-/// empty.
+/// Over numbers that are not NaN. Empty for tensors without data, texts and complex numbers.
 struct TensorStats {
   std::string name;
-  std::string function;   ///< In whose body a Constant stands; empty for the graph.
+  std::string function;   ///< The function whose body contains the Constant; empty for the graph.
   std::int32_t type = 0;  ///< onnx::TensorProto::DataType.
   std::vector<std::int64_t> sizes;
   std::int64_t elements = 0, bytes = 0;
   std::optional<double> least, greatest, mean, deviation;
   std::optional<std::int64_t> nans;
-  /// From 8 numbers on: how many are above a bound, regardless of their signs, and the deciles from
-  /// 0.1 to 0.9, linear between neighbours, as numpy.quantile.
+  /// For 8 numbers or more: how many exceed a bound in magnitude, and the deciles from 0.1 to 0.9
+  /// with linear interpolation, as numpy.quantile.
   std::vector<std::pair<double, std::int64_t>> above;
   std::vector<double> deciles;
 };
 
-/// Of initializers, those of subgraphs too, then of Constants of function bodies and of the graph.
-/// `model` was read with its weights; external data is read from the folder of `path`, a tensor at
-/// a time. Throws Error for damaged data.
+/// Of initializers, including subgraphs, then of Constants of function bodies and of the graph.
+/// `model` must have been read with its weights; external data is read from the folder of `path`,
+/// one tensor at a time. Throws Error for damaged data.
 std::vector<TensorStats> tensor_stats(const onnx::ModelProto& model, const std::string& path);
 
 }  // namespace symprof::workbench

@@ -1,4 +1,4 @@
-// Types of an ONNX graph's values as text, and where its nodes come from.
+// Types of an ONNX graph's values as text, and the modules of its nodes.
 #pragma once
 
 #include <string>
@@ -20,8 +20,8 @@ namespace symprof::workbench {
 /// "undefined" for 0.
 std::string_view numpy_name(std::int32_t element_type);
 
-/// "float32[batch,16]", "float32[]" for a scalar, "float32" where the rank is not known,
-/// "seq(float32[2])", "?" where nothing is.
+/// "float32[batch,16]", "float32[]" for a scalar, "float32" for an unknown rank, "seq(float32[2])",
+/// "?" if unknown.
 std::string type_text(const onnx::TypeProto& type);
 /// The same of a tensor.
 std::string type_text(const onnx::TensorProto& tensor);
@@ -31,10 +31,10 @@ std::int64_t element_count(const onnx::TensorProto& tensor);
 /// Bytes of its elements, packed; 0 for strings, whose sizes differ.
 std::int64_t tensor_bytes(const onnx::TensorProto& tensor);
 
-/// Texts of the types of a graph's values by name, without those of its subgraphs.
+/// Type texts of a graph's values by name, without subgraphs.
 std::unordered_map<std::string, std::string> value_types(const onnx::GraphProto& graph);
 
-/// A module that a node lies in, outermost first.
+/// A module that contains a node, outermost first.
 struct ModuleStep {
   std::string path;  ///< "layers.0.self_attn".
   std::string type;  ///< The class, "LlamaAttention"; may be empty.
@@ -46,7 +46,7 @@ std::vector<ModuleStep> modules_of(const onnx::NodeProto& node);
 /// The path of the innermost of them; empty at the root.
 std::string module_path(const onnx::NodeProto& node);
 
-/// The domain as people write it: "" for ONNX's own, however it is spelled.
+/// The canonical domain: "" for ONNX's own, in either spelling.
 std::string_view plain_domain(std::string_view domain);
 /// "Conv", "com.microsoft.Gelu".
 std::string qualified_op(const onnx::NodeProto& node);

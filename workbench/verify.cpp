@@ -19,7 +19,7 @@ bool is_half(std::int32_t type) {
   return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
 }
 
-/// Whether some of the model computes in two bytes.
+/// True if some of the model computes in 16 bits.
 bool has_half(const onnx::ModelProto& model) {
   bool found = false;
   for (const onnx::TensorProto& tensor : model.graph().initializer())
@@ -51,7 +51,7 @@ OutputDifference output_difference(const std::string& name, const ValueRunner::T
     const std::vector<double> numbers = reals_of(*wanted[i]);
     if (numbers.size() == static_cast<std::size_t>(x.numel()))
       add_numbers(out, numbers, reals_of(*got[i]), tolerance);
-    else if (wanted[i]->data != got[i]->data)  // A dtype without numbers here: bit by bit.
+    else if (wanted[i]->data != got[i]->data)  // Not numeric: compare bits.
       out.other = "other bits";
   }
   out.is_within &= out.other.empty();

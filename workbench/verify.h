@@ -1,4 +1,4 @@
-// Two models of the same inputs and outputs, on the same random inputs.
+// Compares two models with equal inputs and outputs on the same random inputs.
 //
 // Public header.
 #pragma once
@@ -16,8 +16,9 @@
 namespace symprof::workbench {
 
 struct VerifyOptions {
-  std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; 2, 3, … where left out.
-  /// Of |x - y| / max(1, |x|). Left out: 1e-6, or 2e-4 where a model has float16 or bfloat16.
+  std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; defaults are 2, 3, ….
+  /// A bound of |x - y| / max(1, |x|). Default: 1e-6, or 2e-4 where a model has float16 or
+  /// bfloat16.
   std::optional<double> tolerance;
   std::uint64_t seed = 0;
 };
@@ -26,20 +27,20 @@ struct OutputDifference : ValueDifference {
   std::string name;
 };
 
-/// What differs between the tensors of one output; numbers may be off by `tolerance` times
-/// max(1, |x|).
+/// The difference between the tensors of one output; numbers may differ by `tolerance` times max(1,
+/// |x|).
 OutputDifference output_difference(const std::string& name, const ValueRunner::Tensors& wanted,
                                    const ValueRunner::Tensors& got, double tolerance);
 
 class Verifier {
  public:
-  /// Draws inputs and runs `original` on them, twice, so that random values are not taken for
-  /// wrong ones. Throws Error for what the interpreter of graphs cannot run, weights whose data is
-  /// not there, and values that differ from run to run.
+  /// Draws inputs and runs `original` on them twice, to detect values that are random. Throws Error
+  /// for graphs that the interpreter cannot run, weights with missing data, and values that differ
+  /// from run to run.
   Verifier(const onnx::ModelProto& original, const std::string& path, ValueRunner runner,
            const VerifyOptions& options);
 
-  /// Runs `model` on the same inputs. Throws Error for what cannot be run.
+  /// Runs `model` on the same inputs. Throws Error if it cannot be run.
   std::vector<OutputDifference> compare(const onnx::ModelProto& model) const;
 
   double tolerance() const { return tolerance_; }

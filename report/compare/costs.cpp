@@ -24,8 +24,7 @@ constexpr std::pair<std::string_view, std::string_view> total_rows[] = {
     {"peak_reserved_bytes", "peak reserved"},
     {"step_time_us", "time of a step"}};
 
-/// Estimates of time that are nearer than that are alike: a kernel's share of its launch moves
-/// them.
+/// Relative difference up to which times count as equal: a kernel's share of launch time varies.
 constexpr double alike_times = 0.01;
 
 std::optional<std::int64_t> known_figure(const Row& row, Column column, Unit unit) {
@@ -35,7 +34,7 @@ std::optional<std::int64_t> known_figure(const Row& row, Column column, Unit uni
   return figure(row, column, unit);
 }
 
-/// The tensor that a row of one node makes.
+/// The tensor that a single-node row makes.
 const TensorSpec* made_by(const Row& row, const Recording& recording) {
   const NodeRecord& node = recording.nodes[static_cast<std::size_t>(row.nodes.back())];
   for (const TensorRecord& output : node.outputs)
@@ -43,9 +42,9 @@ const TensorSpec* made_by(const Row& row, const Recording& recording) {
   return nullptr;
 }
 
-/// A row as workbench::align_best sees it. Figures stand where the sums of values do: rows of equal
-/// figures are near. Rows pair by what `dtype` and `shape` hold: of nodes the operator and what it
-/// makes, of others the name.
+/// A row for align_best. Figures take the place of value sums: rows of equal figures are near. Rows
+/// pair by `dtype` and `shape`, which hold the operator and output of nodes, and the name of
+/// others.
 workbench::Row as_values(const Row& row, const Profile& profile, By by,
                          const std::set<std::string>& shared_modules) {
   const Recording& recording = profile.recording;
@@ -82,7 +81,7 @@ std::vector<workbench::Row> as_values(const std::vector<Row>& rows, const Profil
   return out;
 }
 
-/// Modules that both sides have: where a name is kept, so is what lies in it.
+/// Modules that both sides have: where a name is unchanged, so are the rows inside it.
 std::set<std::string> shared_modules(const std::vector<Row>& a, const std::vector<Row>& b) {
   std::set<std::string> of_a, shared;
   for (const Row& row : a) of_a.insert(row.module);

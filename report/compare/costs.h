@@ -1,5 +1,5 @@
-// What changed in the costs of a step between two models, or two versions of one: rows of two
-// profiles side by side.
+// Cost changes of a step between two models, or two versions of one: rows of two profiles side by
+// side.
 //
 // Public header.
 #pragma once
@@ -17,13 +17,13 @@ namespace symprof::report {
 
 /// A row of A, a row of B, or one of each.
 struct CostLine {
-  std::optional<std::size_t> a, b;  ///< Into the rows of CostComparison.
-  /// '=' for a pair with equal figures (times: to 1 %), '~' for another, '-' only in A, '+' only in
-  /// B.
+  std::optional<std::size_t> a, b;  ///< Indices into the rows of CostComparison.
+  /// '=' for a pair with equal figures (times: to 1 %), '~' for any other pair, '-' only in A, '+'
+  /// only in B.
   char mark = '=';
 };
 
-/// A figure on both sides; empty where it is not known, or the row is not there.
+/// A figure on both sides; empty where it is unknown, or the row does not exist.
 struct CostChange {
   std::optional<std::int64_t> a, b;
 
@@ -37,21 +37,21 @@ struct CostComparison {
   RowOptions options;
   std::vector<Column> columns;  ///< Figures that are compared.
   std::vector<Row> rows_a, rows_b;
-  /// In the order in which A ran, what only B has behind its predecessor in B.
+  /// In the order of A; rows only in B follow their predecessor in B.
   std::vector<CostLine> lines;
 
   std::size_t count(char mark) const;
   CostChange figure(const CostLine& line, Column column) const;
 };
 
-/// Aligns the rows of two profiles, folded as `options` say: rows of one name (of nodes, also of
-/// one operator and shape) with equal figures first, then the others of one name, operator or shape
-/// and their neighbours (compare/align.h: align_best). `columns` that hold words are left out. Both
-/// profiles have to outlive the answer.
+/// Aligns the rows of two profiles, folded as in `options`: rows with equal names (for nodes, also
+/// operators and shapes) and equal figures first, then rows with equal names, operators or shapes
+/// and their neighbors (compare/align.h: align_best). `columns` with words are skipped. Both
+/// profiles must outlive the result.
 CostComparison compare_costs(const Profile& a, const Profile& b, const RowOptions& options,
                              const std::vector<Column>& columns);
 
-/// Figures of the whole step that a comparison shows, where either side has them.
+/// Figures of the whole step to show, if either side has them.
 struct TotalChange {
   const Figure* figure = nullptr;
   std::string_view label;

@@ -18,7 +18,7 @@ namespace {
 
 std::string name_of(const Row& row, By by) { return by == By::op ? row.op_type : row.op; }
 
-/// "layers.0", or "layers.0 -> blocks.0" where the two sides call it differently.
+/// "layers.0", or "layers.0 -> blocks.0" where the two sides differ in the name.
 std::string name_of(const CostComparison& costs, const CostLine& line) {
   const By by = costs.options.by;
   if (!line.b) return name_of(costs.rows_a[*line.a], by);
@@ -27,7 +27,7 @@ std::string name_of(const CostComparison& costs, const CostLine& line) {
   return a == b ? a : a + " → " + b;
 }
 
-/// Which lines a table has, and how many others one row sums.
+/// The lines of a table, and the number of others summed in one row.
 struct ShownLines {
   std::vector<CostLine> lines, others, alike;
 };
@@ -51,7 +51,7 @@ ShownLines shown_lines(const CostComparison& costs) {
   return shown;
 }
 
-/// Sums a figure over lines; empty where one of them is not known on a side that has the row.
+/// Sums a figure over lines; empty if one of them is unknown on a side that has the row.
 CostChange sum_of(const CostComparison& costs, const std::vector<CostLine>& lines, Column column) {
   CostChange sum{0, 0};
   for (const CostLine& line : lines) {
@@ -84,7 +84,7 @@ std::string text_of(const std::optional<std::int64_t>& value, const Figure& figu
   return scaled.unit.empty() ? scaled.number : scaled.number + ' ' + scaled.unit;
 }
 
-/// "+12.5 %", "−3.0 %"; "new" and "gone" where one side is nothing.
+/// "+12.5 %", "−3.0 %"; "new" and "gone" where one side is zero.
 std::string change_text(const CostChange& value) {
   if (!value.a || !value.b || *value.a == *value.b) return "";
   if (*value.a == 0) return "new";

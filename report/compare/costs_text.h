@@ -1,4 +1,4 @@
-// Costs of two models side by side, as a table, as JSON and as a page.
+// Costs of two models side by side, as a table, as JSON and as an HTML page.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,14 +8,14 @@
 
 namespace symprof::report {
 
-/// Rows that are not alike, in their order, or by the change of a column (`sort` of the options),
-/// the first `top` of them; one row sums the others, one those that are alike. Totals below.
+/// Writes the first `top` rows that differ, in order or by the change of a column (`sort` of the
+/// options); one row sums the rest, one the equal rows. Totals follow.
 void write_costs(fmt::memory_buffer& out, const CostComparison& costs, const Layout& layout);
 
 /// Schema symprof.costs/1: all rows.
 void write_costs_json(fmt::memory_buffer& out, const CostComparison& costs);
 
-/// A page that needs no other file: totals, and the rows that are not alike.
+/// A self-contained page: totals, and the rows that differ.
 void write_costs_html(fmt::memory_buffer& out, const CostComparison& costs);
 
 }  // namespace symprof::report

@@ -28,7 +28,7 @@ std::string_view padded_kind(RowKind kind) {
   return "";
 }
 
-/// Cut after `width` characters, which may be several bytes each, or filled with spaces.
+/// `text` cut to `width` characters, which may be several bytes each, or padded with spaces.
 std::string sized(std::string_view text, std::size_t width) {
   std::size_t characters = 0, at = 0;
   for (; at < text.size(); ++at) {
@@ -56,7 +56,7 @@ constexpr std::size_t kind_width = 6, dtype_width = 8, shape_width = 18, op_widt
 std::string cell(const workbench::Row& row) {
   const bool has_rank = row.shape && !row.shape->empty();
   const std::string rank = has_rank ? fmt::format("{}:", row.shape->size()) : "  ";
-  // A dtype is never cut: numpy has none of more than ten letters.
+  // A dtype is never cut: numpy's names have at most ten letters.
   const std::string dtype =
       row.dtype.size() > dtype_width ? row.dtype : sized(row.dtype, dtype_width);
   return fmt::format("{} {} {}{} {} {} {}", sized(padded_kind(row.kind), kind_width), dtype, rank,

@@ -11,7 +11,7 @@
 
 namespace symprof::report {
 
-/// One line for each pair, its cells cut or filled to `width` characters: to_str of onnx-array-api
+/// One line for each pair, its cells cut or padded to `width` characters: to_str of onnx-array-api
 /// 0.3.3. Where differences are known, " | a=… r=…" ends the line.
 void write_compare_rows(std::span<const workbench::Row> a, std::span<const workbench::Row> b,
                         const workbench::Alignment& alignment, std::size_t width,

@@ -13,13 +13,13 @@
 
 namespace symprof::report {
 
-/// A line for each entry, "('model.decoder', 0, 'I') -- ((T1s2x30x16,),{})", and what was left out.
+/// A line for each entry, "('model.decoder', 0, 'I') -- ((T1s2x30x16,),{})", and the omitted ones.
 void write_dump(fmt::memory_buffer& out, const trace::dump::Dump& dump, const std::string& path);
-/// The same with a member for each tensor, as an export names it.
+/// The same with a member for each tensor, named as in an export.
 void write_dump_json(fmt::memory_buffer& out, const trace::dump::Dump& dump,
                      const std::string& path, std::span<const NamedLeaf> leaves);
 
-/// A line for each output of each call that was replayed; differences last.
+/// A line for each output of each replayed call; differences last.
 void write_replay(fmt::memory_buffer& out, const std::vector<workbench::ReplayedCall>& calls,
                   const std::string& dump, const std::string& model);
 void write_replay_json(fmt::memory_buffer& out, const std::vector<workbench::ReplayedCall>& calls,

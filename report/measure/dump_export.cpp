@@ -38,7 +38,7 @@ void check_has_data(const Value& value, const std::string& name) {
     refuse_empty(name);
 }
 
-/// numpy.dtype.str (numpy/lib/format.py), of numbers of less than a byte with a byte each.
+/// numpy.dtype.str (numpy/lib/format.py); dtypes below a byte take a byte per element.
 std::string numpy_code(DType dtype) {
   if (std::string descr = trace::numpy::descr_of(dtype); !descr.empty()) return descr;
   switch (dtype) {
@@ -75,7 +75,7 @@ std::vector<std::uint32_t> letters_of(const std::string& text) {
   return letters;
 }
 
-/// "<U3": UTF-32, each text as wide as the longest.
+/// "<U3": UTF-32, each text padded to the longest.
 std::pair<std::string, std::string> texts_as_array(const std::vector<std::string>& texts) {
   std::vector<std::vector<std::uint32_t>> rows;
   std::size_t width = 1;
@@ -209,7 +209,7 @@ std::string safetensors_bytes(std::span<const NamedLeaf> leaves) {
     if (leaf.value->is_text())
       json.member(leaf.name, fmt::format("{}", fmt::join(leaf.value->strings, "\n")));
   json.end_object();
-  // Readers want every tensor at a multiple of its element: the largest come first.
+  // Readers want each tensor aligned to its element size, so the largest elements come first.
   std::vector<const NamedLeaf*> tensors;
   for (const NamedLeaf& leaf : leaves) {
     check_has_data(*leaf.value, leaf.name);

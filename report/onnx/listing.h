@@ -1,5 +1,5 @@
-// A graph as lines for people: results with dtype and shape, small constants where they are read,
-// module paths above their nodes.
+// A graph as readable lines: results with dtype and shape, small constants inline, module paths
+// above their nodes.
 //
 // Public header.
 #pragma once
@@ -17,7 +17,7 @@
 namespace symprof::report {
 
 struct ListedNode {
-  std::string name;  ///< As a profile's rows call it; may be empty.
+  std::string name;  ///< As in a profile's rows; may be empty.
   std::string module, module_type;
   std::string call;                  ///< "MatMul(x, w)".
   std::vector<std::string> results;  ///< "y: float32[2,8]".
@@ -26,7 +26,7 @@ struct ListedNode {
 /// A graph, a subgraph or a function.
 struct ListedGraph {
   std::string title;
-  std::vector<std::string> heads;  ///< Opsets and what else stands above.
+  std::vector<std::string> heads;  ///< Opsets and other lines at the top.
   struct Section {
     std::string name;
     std::vector<std::string> lines;
@@ -37,7 +37,7 @@ struct ListedGraph {
 
 using Listing = std::vector<ListedGraph>;  ///< The main graph first.
 
-/// Columns of figures: their titles, and cells by the name of the node.
+/// Columns of figures: their titles, and cells by node name.
 struct CostColumns {
   std::vector<std::string> titles;
   std::map<std::string, std::vector<std::string>> cells;
@@ -45,16 +45,16 @@ struct CostColumns {
 
 /// `title` is the file's name. Types are those of infer_types().
 Listing listing_of(const onnx::ModelProto& model, const std::string& title);
-/// A graph that came from any reader: .pt2, TorchScript.
+/// The same for a graph of any other format: .pt2, TorchScript.
 Listing listing_of(const Graph& graph, const std::string& title);
 
 struct ListingOptions {
-  std::string grep;  ///< A regular expression: only nodes whose line or module it matches.
+  std::string grep;  ///< A regular expression: selects nodes whose line or module matches.
   CostColumns costs;
   Layout layout;
 };
 
-/// Writes a listing. Throws Error for a `grep` that is no regular expression.
+/// Writes a listing. Throws Error if `grep` is no regular expression.
 void write_listing(fmt::memory_buffer& out, const Listing& listing, const ListingOptions& options);
 
 }  // namespace symprof::report

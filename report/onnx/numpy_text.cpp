@@ -19,7 +19,7 @@ using workbench::numpy_name;
 constexpr int most_digits = 8;  // numpy's precision.
 constexpr std::size_t line_width = 75;
 
-/// `value` as one of `dtype`.
+/// `value` rounded to `dtype`.
 double rounded_to(double value, DType dtype) {
   if (dtype == DType::float64) return value;
   std::vector<std::byte> bytes(sizeof(double));
@@ -30,7 +30,7 @@ double rounded_to(double value, DType dtype) {
   return back;
 }
 
-/// Decimals of the mantissa in the shortest text that reads back as `value` of `dtype`.
+/// Decimals of the mantissa in the shortest text that parses as `value` of `dtype`.
 int shortest_decimals(double value, DType dtype) {
   for (int decimals = 0; decimals < 17; ++decimals)
     if (rounded_to(std::strtod(fmt::format("{:.{}e}", value, decimals).c_str(), nullptr), dtype) ==
@@ -39,7 +39,7 @@ int shortest_decimals(double value, DType dtype) {
   return 17;
 }
 
-/// A finite number in the two parts around its point, and the exponent after 'e', if it has one.
+/// A finite number split at its point, and the exponent after 'e', if any.
 struct NumberText {
   std::string whole, fraction, exponent;
 };
@@ -68,7 +68,7 @@ NumberText positional(double value, DType dtype) {
   return parts;
 }
 
-/// FloatingFormat.fillFormat: an exponent where the numbers are far apart.
+/// FloatingFormat.fillFormat: True if the range of the numbers requires an exponent.
 bool wants_exponent(const std::vector<double>& values, DType dtype) {
   double least = 0, most = 0;
   for (const double value : values) {
@@ -95,7 +95,7 @@ std::vector<std::string> real_words(const std::vector<double>& values, DType dty
     right = std::max(right, parts[i].fraction.size());
     if (exponent) tail = std::max(tail, parts[i].exponent.size() + 1);
   }
-  const std::size_t behind = right + tail + 1;  // With the point.
+  const std::size_t behind = right + tail + 1;  // Including the point.
   if (special > behind) left = std::max(left, special - behind);
   std::vector<std::string> words;
   words.reserve(values.size());

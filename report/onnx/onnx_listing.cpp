@@ -26,10 +26,10 @@ using workbench::tensor_bytes;
 using workbench::type_text;
 using workbench::value_types;
 
-constexpr std::int64_t most_inline = 8;  ///< Elements of a constant written where it is read.
+constexpr std::int64_t most_inline = 8;  ///< The most elements of a constant shown inline.
 constexpr std::size_t longest_text = 60;
 
-/// Numbers of float32 and narrower in as many digits as they have.
+/// Numbers of float32 and narrower, with the digits that their precision has.
 std::string short_text(const TensorElements& elements, std::size_t index) {
   const bool is_narrow =
       !elements.reals.empty() && elements.element_type != onnx::TensorProto::DOUBLE;
@@ -37,7 +37,7 @@ std::string short_text(const TensorElements& elements, std::size_t index) {
                    : element_text(elements, index);
 }
 
-/// "[1, 2]", or empty where the tensor is large or its values are not known.
+/// "[1, 2]"; empty if the tensor is large or its values are unknown.
 std::string small_value(const onnx::TensorProto& tensor) {
   if (element_count(tensor) > most_inline || tensor.dims_size() > 1) return {};
   const auto elements = elements_of(tensor, most_inline);

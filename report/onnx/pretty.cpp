@@ -20,8 +20,8 @@ using onnx::AttributeProto;
 using workbench::element_count;
 using workbench::numpy_name;
 
-/// `att_display` of onnx_array_api/plotting/text_plot.py: attributes whose numbers are printed
-/// whole.
+/// `att_display` of onnx_array_api/plotting/text_plot.py: attributes whose numbers are printed in
+/// full.
 constexpr std::string_view known_attributes[] = {"activations",
                                                  "align_corners",
                                                  "allowzero",
@@ -121,7 +121,7 @@ constexpr std::string_view known_attributes[] = {"activations",
                                                  "y",
                                                  "zs"};
 
-/// The tool prints a subgraph once at each level above it: of n nested ones, 2^n texts.
+/// onnx-array-api prints a subgraph once for each level above it: 2^n texts for n nested ones.
 constexpr int most_levels_repeated = 6;
 
 bool is_known(std::string_view name) {
@@ -166,7 +166,7 @@ class PrettyText {
     out_.push_back('\n');
   }
 
-  /// Letters, not bytes: a text in UTF-8 is cut as Python cuts it.
+  /// Counts letters, not bytes: a UTF-8 text is cut as Python cuts it.
   static std::string start_of(const std::string& text) {
     std::size_t letters = 0, at = 0;
     for (; at < text.size(); ++at)
@@ -278,11 +278,11 @@ class PrettyText {
     subgraphs(graph.node(), level);
   }
 
-  /// All subgraphs below `nodes`, those inside others too: each is printed at every level above it.
+  /// All subgraphs below `nodes`, nested ones too: each is printed for every level above it.
   void subgraphs(const NodeList& nodes, int level) {
     for (const onnx::NodeProto& node : nodes) {
-      // The tool looks for subgraphs in these operators alone, but prints what it then misses as a
-      // name without a text; a subgraph of any operator is printed here.
+      // onnx-array-api looks for subgraphs in these operators only, and prints others as a name
+      // without a text; here subgraphs of any operator are printed.
       for (const AttributeProto& attribute : node.attribute()) {
         if (attribute.type() != AttributeProto::GRAPH) continue;
         const auto names = [](const auto& values) {

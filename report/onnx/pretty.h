@@ -10,8 +10,8 @@
 
 namespace symprof::report {
 
-/// Writes opsets, inputs, initializers, nodes, outputs, subgraphs and functions. Where that tool
-/// names another type than the file's (initializers of eight and sixteen bits), the file's.
+/// Writes opsets, inputs, initializers, nodes, outputs, subgraphs and functions. Uses the file's
+/// type where that tool names another one (initializers of eight and sixteen bits).
 void write_pretty(fmt::memory_buffer& out, const onnx::ModelProto& model);
 
 }  // namespace symprof::report

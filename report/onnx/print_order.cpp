@@ -62,7 +62,7 @@ class PrintOrder {
   }
 
   int best_after(int last) const {
-    std::map<int, int> shared;  // By node: how many distinct results of the last one it reads.
+    std::map<int, int> shared;  // By node: outputs of the last printed node that it reads.
     const auto& made = nodes_[last].output();
     for (const std::string& output : std::set<std::string>(made.begin(), made.end()))
       if (const auto found = consumers_.find(output); found != consumers_.end())
@@ -86,7 +86,7 @@ class PrintOrder {
   const NodeList& nodes_;
   std::vector<int> waiting_;
   std::unordered_map<std::string, int> makers_;
-  std::unordered_map<std::string, std::vector<int>> readers_;    // With names of subgraphs.
+  std::unordered_map<std::string, std::vector<int>> readers_;    // Including names in subgraphs.
   std::unordered_map<std::string, std::vector<int>> consumers_;  // By inputs alone.
   std::set<int> ready_;
 };

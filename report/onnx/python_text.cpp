@@ -112,7 +112,7 @@ std::string element_text(const TensorElements& elements, std::size_t index) {
 
 namespace {
 
-/// Writes nested lists until `length` letters are there.
+/// Writes nested lists up to `length` letters.
 class ListText {
  public:
   ListText(const TensorElements& elements, std::size_t known, std::size_t length)

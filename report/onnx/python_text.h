@@ -1,4 +1,4 @@
-// Values as Python and numpy write them.
+// Formats values as Python and numpy do.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace symprof::report {
 /// repr() of a str, and of bytes (with its b).
 std::string python_string(std::string_view text);
 std::string python_bytes(std::string_view bytes);
-/// repr() of a float: the shortest text that reads back as `value`.
+/// repr() of a float: the shortest text that parses as `value`.
 std::string python_float(double value);
 
 /// Elements of a tensor, of one of three kinds.
@@ -31,18 +31,18 @@ struct TensorElements {
   std::vector<std::string> strings;
 };
 
-/// The first `most` elements of `tensor`, or all where it has fewer. Empty where the data is not
-/// there (external, or skipped) or has the wrong length, and for complex and packed types.
+/// The first `most` elements of `tensor`, or all if it has fewer. Empty if the data is missing
+/// (external, or skipped) or has the wrong length, and for complex and packed types.
 std::optional<TensorElements> elements_of(const onnx::TensorProto& tensor, std::size_t most);
 
-/// One of them as Python writes it in a list: "1", "0.5", "True", "'text'".
+/// One element in the format of a Python list: "1", "0.5", "True", "'text'".
 std::string element_text(const TensorElements& elements, std::size_t index);
 
-/// str(array.tolist()) cut to `length` letters, with "..." where there is more.
+/// str(array.tolist()) cut to `length` letters, with "..." where it is longer.
 std::string python_list_start(const onnx::TensorProto& tensor, std::size_t length);
 
-/// numpy's repr() of the flat array: "array([1., 2.], dtype=float32)". Empty where the elements are
-/// not known.
+/// numpy's repr() of the flat array: "array([1., 2.], dtype=float32)". Empty if the elements are
+/// unknown.
 std::string numpy_repr(const onnx::TensorProto& tensor);
 
 }  // namespace symprof::report

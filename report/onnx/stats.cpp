@@ -23,7 +23,7 @@ using workbench::TensorStats;
 using workbench::ValueStats;
 using Counts = std::map<std::string, std::int64_t>;
 
-/// A list of counts with a name, of one model and of the other.
+/// A named list of counts, of one model and of the other.
 struct Section {
   std::string name, title;
   Counts counts, other;
@@ -116,8 +116,7 @@ std::string value_line(const char* what, const ValueStats& value) {
                      fmt::join(value.dimensions, ","));
 }
 
-/// What a reader knows a count by: initializers are counted by the number of their type,
-/// "1[16x16]".
+/// The displayed label of a count: initializers are counted by type number, "1[16x16]".
 std::string label_of(const Section& section, const std::string& key) {
   if (key.empty()) return "(none)";
   if (section.name != "initializers_by_shape") return key;

@@ -1,4 +1,4 @@
-// Changes of whole models: inlining and its inverse, parts, weights.
+// Transformations of whole models: inlining and its inverse, cutting, weights.
 #include <doctest/doctest.h>
 
 #include "base/error.h"
@@ -23,7 +23,7 @@ Model model_of(const std::string& name) { return read_model(path_of(name), Weigh
 }  // namespace
 
 TEST_SUITE("workbench_changes") {
-  TEST_CASE("inlining leaves the nodes that onnx's inliner leaves") {
+  TEST_CASE("inlining gives the same nodes as onnx's inliner") {
     for (const std::string name : {"gpt_functions", "llama_part", "corner"}) {
       INFO(name);
       const Model model = model_of(name);
@@ -41,7 +41,7 @@ TEST_SUITE("workbench_changes") {
     CHECK(stats_of(*model, "llama_part").functions.size() == 2);
   }
 
-  TEST_CASE("equal layers become calls of one function, and inlining puts them back") {
+  TEST_CASE("equal layers become calls of one function, and inlining restores them") {
     const Model model = model_of("llama");
     const auto before = stats_of(*model, "llama").ops;
     const PartitionReport report = partition(*model, {});
@@ -50,13 +50,13 @@ TEST_SUITE("workbench_changes") {
     CHECK(report.left.empty());
     inline_functions(*model, "inline", "llama");
     auto after = stats_of(*model, "llama").ops;
-    // Constants that both layers read are copied into each.
+    // Constants that both layers read are copied into each function.
     CHECK(after["Constant"] >= before.at("Constant"));
     after["Constant"] = before.at("Constant");
     CHECK(after == before);
   }
 
-  TEST_CASE("a part has the values that it begins and ends at") {
+  TEST_CASE("a cut part has the given inputs and outputs") {
     const Model model = model_of("llama");
     cut(*model, {"embedding"}, {"linear_1"}, "llama");
     const ModelStats part = stats_of(*model, "llama");
@@ -68,7 +68,7 @@ TEST_SUITE("workbench_changes") {
     CHECK(part.initializers == 2);
   }
 
-  TEST_CASE("a name that is not there is refused, with the nearest one") {
+  TEST_CASE("an unknown name is an error that suggests the nearest one") {
     const Model model = model_of("llama");
     try {
       cut(*model, {}, {"linear_99999"}, "llama");
@@ -79,7 +79,7 @@ TEST_SUITE("workbench_changes") {
     }
   }
 
-  TEST_CASE("a stripped model has no large data, and filling is the same each time") {
+  TEST_CASE("stripping removes large data, and filling is deterministic") {
     const Model model = model_of("llama");
     const ModelStats before = stats_of(*model, "llama");
     const std::size_t whole = bytes_of(*model, "llama").size();

@@ -1,4 +1,4 @@
-// Node counts of the optimizer beside those of public tools.
+// The optimizer's node counts compared with those of public tools.
 #include "workbench/optimize/optimize.h"
 
 #include <doctest/doctest.h>
@@ -34,7 +34,7 @@ Found optimized(const std::string& name, const std::string& fused, bool checks =
   return found;
 }
 
-/// The fewest nodes that a public tool leaves; without those that fuse for a runtime, where asked.
+/// The fewest nodes that a public tool leaves; optionally without tools that fuse for a runtime.
 std::int64_t best(const json& tools, bool with_runtime) {
   std::int64_t least = 1 << 30;
   for (const auto& [tool, counts] : tools.items()) {
@@ -48,7 +48,7 @@ std::int64_t best(const json& tools, bool with_runtime) {
 }  // namespace
 
 TEST_SUITE("workbench_optimize") {
-  TEST_CASE("never more nodes than the best public tool leaves") {
+  TEST_CASE("the optimizer leaves at most as many nodes as the best public tool") {
     const json golden = json::parse(test::workbench_text("optimizers.json"));
     for (const auto& [name, tools] : golden.items()) {
       INFO(name);
@@ -57,7 +57,7 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
-  TEST_CASE("at most the nodes that rules by hand leave") {
+  TEST_CASE("the optimizer leaves at most the nodes that hand-applied rules leave") {
     const std::map<std::string, std::pair<int, int>> most = {{"llama", {123, 62}},
                                                              {"llama_dynamic", {137, 96}},
                                                              {"gpt", {33, 21}},
@@ -72,7 +72,7 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
-  TEST_CASE("inputs and outputs stay, and no rule has to be stopped") {
+  TEST_CASE("inputs and outputs are unchanged, and no rule is stopped") {
     for (const std::string& name : test::workbench_names("models", false)) {
       INFO(name);
       const Found found = optimized(name, "microsoft");
@@ -85,7 +85,7 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
-  TEST_CASE("after each rule the model is valid, and onnx infers the types that the rule gave") {
+  TEST_CASE("after each rule the model is valid, with types as onnx infers them") {
     for (const std::string& name : test::workbench_names("models", false)) {
       INFO(name);
       CHECK_NOTHROW(optimized(name, "none", true));
@@ -93,7 +93,7 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
-  TEST_CASE("who looks sees the model before all rules and after each one that changed it") {
+  TEST_CASE("the callback gets the model before all rules and after each change") {
     const auto path = test::workbench_file("models/gpt.onnx");
     const Model model = read_model(path, Weights::keep);
     std::vector<std::string> seen;
@@ -112,7 +112,7 @@ TEST_SUITE("workbench_optimize") {
     CHECK(nodes == report.nodes_after);
   }
 
-  TEST_CASE("without fused operators there are none that were not there") {
+  TEST_CASE("the level none adds no fused operators") {
     const Found found = optimized("train_mlp", "none");
     for (const auto& [op, count] : found.after.ops) {
       INFO(op);
@@ -121,7 +121,7 @@ TEST_SUITE("workbench_optimize") {
     }
   }
 
-  TEST_CASE("a rule by name is applied where it is named, and only there") {
+  TEST_CASE("a by-name rule is applied only if it is named") {
     const auto path = test::workbench_file("models/gpt.onnx");
     const auto report_with = [&](const std::vector<std::string>& also) {
       const Model model = read_model(path, Weights::keep);
@@ -139,7 +139,7 @@ TEST_SUITE("workbench_optimize") {
     CHECK_THROWS_AS(report_with({"joined_product"}), Error);
   }
 
-  TEST_CASE("a rule that is not there is refused") {
+  TEST_CASE("an unknown rule is an error") {
     const auto path = test::workbench_file("models/cnn.onnx");
     const Model model = read_model(path, Weights::keep);
     OptimizeOptions options;

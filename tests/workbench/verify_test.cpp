@@ -1,5 +1,4 @@
-// Comparing values of two models: what counts as a difference. What computes them is another
-// room's.
+// Comparing values of two models: what counts as a difference. The runner is a stub.
 #include "workbench/verify.h"
 
 #include <doctest/doctest.h>
@@ -15,7 +14,7 @@ namespace {
 
 using namespace workbench;
 
-/// Answers with `first` for the model's own values, and then with `later`.
+/// Returns `first` for the model's own values, then `later`.
 ValueRunner runner_of(std::vector<double> first, std::vector<double> later, int firsts = 2) {
   const auto runs = std::make_shared<int>(0);
   ValueRunner runner;
@@ -48,18 +47,18 @@ TEST_SUITE("workbench_verify") {
     CHECK(one.is_within);
   }
 
-  TEST_CASE("a large value may be off by more, a small one may not") {
+  TEST_CASE("the tolerance scales with values above 1") {
     CHECK(compared({1000}, {1000.0005}).is_within);
     CHECK(!compared({1000}, {1000.002}).is_within);
     CHECK(!compared({1e-3}, {1e-3 + 2e-6}).is_within);
   }
 
-  TEST_CASE("a model with half precision may be off by more") {
+  TEST_CASE("a model with half precision has a larger tolerance") {
     CHECK(compared({1}, {1.0001}, "llama_mixed").is_within);
     CHECK(!compared({1}, {1.0001}, "llama").is_within);
   }
 
-  TEST_CASE("what is no number is equal to itself alone") {
+  TEST_CASE("NaN and infinity equal only themselves") {
     const double none = std::nan(""), infinite = INFINITY;
     CHECK(compared({none, infinite}, {none, infinite}).is_within);
     CHECK(!compared({none}, {1}).is_within);
@@ -67,7 +66,7 @@ TEST_SUITE("workbench_verify") {
     CHECK(std::isinf(compared({infinite}, {1}).absolute));
   }
 
-  TEST_CASE("another shape is a difference that is said") {
+  TEST_CASE("a difference in shape is reported") {
     const OutputDifference one = compared({1, 2}, {1});
     CHECK(!one.is_within);
     CHECK(one.other == "float64[1] instead of float64[2]");
@@ -79,7 +78,7 @@ TEST_SUITE("workbench_verify") {
     CHECK_THROWS_AS(Verifier(*model, path, runner_of({1}, {2}, 1), {}), Error);
   }
 
-  TEST_CASE("inputs are drawn within their bounds, and weights are those of the file") {
+  TEST_CASE("inputs are drawn within their bounds, and weights come from the file") {
     const auto path = test::workbench_file("models/llama.onnx");
     const Model model = read_model(path, Weights::keep);
     const auto values = [](const Graph&, const ValueRunner::Leaves& leaves) {

@@ -15,8 +15,7 @@ namespace {
 constexpr std::size_t nothing = no_row;
 constexpr std::size_t most_candidates = std::size_t{1} << 16;
 
-/// Parts of a table that keep their order: what a file holds, what it is given, what it computes,
-/// what it returns.
+/// Sections of a table that keep their order: weights, inputs, computed values, outputs.
 int section_of(RowKind kind) {
   switch (kind) {
     case RowKind::initializer:
@@ -37,7 +36,7 @@ bool is_boundary(const Row& row) {
   return row.kind == RowKind::input || row.kind == RowKind::output;
 }
 
-/// Builds up which row has which partner.
+/// Builds the pairs step by step.
 class BestMatch {
  public:
   BestMatch(std::span<const Row> a, std::span<const Row> b, Operators operators)
@@ -49,13 +48,13 @@ class BestMatch {
   Alignment run() {
     pair_boundary();
     add_links();
-    pair_equal(true);  // Where nothing else has this value, and of one operator and name.
+    pair_equal(true);  // Unique values, or the same operator and name.
     add_links();
-    pair_equal(false);  // What is left, by its neighbours that have partners now.
+    pair_equal(false);  // The rest, by neighbors paired meanwhile.
     add_links();
     sure_ = of_a_;
     if (knows_operands_) {
-      needs_near_ = false;  // Equal letters of values that are not: better than a place.
+      needs_near_ = false;  // Equal letters of differing values: better evidence than position.
       pair_equal(false);
     }
     fill_gaps(false);
@@ -66,7 +65,7 @@ class BestMatch {
  private:
   struct Candidate {
     int score = 0;
-    double apart = 0;  ///< Of the places in both tables, as parts of their lengths.
+    double apart = 0;  ///< The distance of relative positions in the tables.
     std::size_t a = 0, b = 0;
   };
   using Key = std::tuple<RowKind, std::string, std::optional<RowShape>, std::array<char, 4>>;
@@ -80,7 +79,7 @@ class BestMatch {
 
   void join(std::size_t a, std::size_t b) { partners_.join(a, b); }
 
-  /// Inputs and outputs of one name; then the first left of equal type; then the first left.
+  /// Pairs inputs and outputs by name, then by equal type in order, then by equal dtype in order.
   void pair_boundary() {
     const auto pair_where = [&](const auto& fits) {
       for (std::size_t i = 0; i < a_.size(); ++i) {
@@ -97,7 +96,7 @@ class BestMatch {
     pair_where([](const Row& a, const Row& b) { return a.dtype == b.dtype; });
   }
 
-  /// Letters alone say nothing of weights.
+  /// False for weights that would match by letters alone.
   bool may_be_equal(const Row& row) const {
     return row.has_values && (needs_near_ || !knows_operands_ || !is_leaf(row));
   }
@@ -129,7 +128,7 @@ class BestMatch {
     }
   }
 
-  /// More candidates than can be weighed: equal values in the order in which they come.
+  /// Too many candidates to score: pairs equal values in order.
   void pair_in_order(const Group& group) {
     for (std::size_t k = 0; k < std::min(group.a.size(), group.b.size()); ++k)
       join(group.a[k], group.b[k]);
@@ -169,7 +168,7 @@ class BestMatch {
     return total;
   }
 
-  /// Rows without partners behind (or before) a pair, by edit distance, as far as the next pair.
+  /// Aligns unpaired rows after (or before) each pair by edit distance, up to the next pair.
   void fill_gaps(bool before) {
     if (!before && !a_.empty() && !b_.empty()) fill_gap(0, 0);
     const std::vector<std::size_t> pairs = of_a_;
@@ -200,8 +199,8 @@ class BestMatch {
       if (step.a && step.b) join(from_a + *step.a, from_b + *step.b);
   }
 
-  /// Values that differ are a pair if the same operator made them, or they look alike. Of rows
-  /// that say what their nodes read, those that nothing computes are no guesses.
+  /// True if rows with different values may be paired: the same operator made them, or they look
+  /// alike. If operands are known, leaves are never paired by guess.
   bool may_pair(const Row& a, const Row& b) const {
     if (a.kind != b.kind) return false;
     if (!knows_operands_) return a.op_type == b.op_type || a.shape == b.shape;
@@ -235,7 +234,7 @@ class BestMatch {
     return found;
   }
 
-  /// What only B has from its row `begin` of the section on. 0: from the section's first row.
+  /// Adds the rows only in B from row `begin` of the section on. 0: from the section's first row.
   void add_alone(std::size_t begin, int section, Alignment& found) const {
     if (begin == 0)
       while (begin < b_.size() && section_of(b_[begin].kind) != section) ++begin;
@@ -247,11 +246,11 @@ class BestMatch {
   std::span<const Row> a_, b_;
   Operators operators_;
   bool knows_operands_ = false;
-  bool needs_near_ = knows_operands_;  ///< Equal letters are not enough where links are known.
+  bool needs_near_ = knows_operands_;  ///< Equal letters do not suffice if operands are known.
   RowCosts costs_;
   Partners partners_;
   std::vector<std::size_t>&of_a_ = partners_.of_a, &of_b_ = partners_.of_b;
-  std::vector<std::size_t> sure_;  ///< Partners by row of A before gaps were filled.
+  std::vector<std::size_t> sure_;  ///< By row of A: its partner before gaps were filled.
 };
 
 }  // namespace

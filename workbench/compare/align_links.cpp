@@ -9,19 +9,19 @@
 namespace symprof::workbench {
 namespace {
 
-/// How sure a pair is, the surest first. Rows of A are tried in their order, and the first level
-/// that makes a pair begins again from the first.
+/// The evidence for a pair, the strongest first. Rows of A are tried in order; whenever a level
+/// makes a pair, the search restarts at the first level.
 enum class LinkLevel {
-  value_and_place,   ///< Equal values, one operator, and one name or the same operands.
-  name_and_place,    ///< One operator, one name, the same operands: so this is where values part.
-  only_place,        ///< One operator, and nothing else that it could be reads the same operands.
-  value_among_many,  ///< Equal values, one operator, and it reads something that is paired.
-  only_value,        ///< Equal values that nothing else has, one operator.
-  place,             ///< One operator, the same operands, though names and values differ.
-  name,              ///< One operator, one name, and some operand is the same.
-  part_of_place,     ///< The only one of an operator and type that reads some operand, others open.
-  operand,           ///< Of one operator, and paired nodes read them at the same place.
-  folded,            ///< Equal values of one name: a result on one side, a weight on the other.
+  value_and_place,   ///< Equal values, one operator, and the same name or operands.
+  name_and_place,    ///< One operator, name and operands: here values start to differ.
+  only_place,        ///< One operator; no other candidate reads the same operands.
+  value_among_many,  ///< Equal values, one operator, and a paired operand.
+  only_value,        ///< Equal, unique values, one operator.
+  place,             ///< One operator and the same operands; names and values differ.
+  name,              ///< One operator, one name, and a common operand.
+  part_of_place,     ///< The only one of its operator and type that reads a common operand.
+  operand,           ///< One operator, read by paired nodes at the same position.
+  folded,            ///< Equal values and name: a result on one side, a weight on the other.
 };
 constexpr LinkLevel link_levels[] = {LinkLevel::value_and_place,
                                      LinkLevel::name_and_place,
@@ -64,11 +64,11 @@ class LinkMatch {
   }
 
  private:
-  /// What two rows have in common.
+  /// The common properties of two rows.
   struct Common {
     bool near = false, op = false, name = false, dtype = false, shape = false;
     bool all_operands = false;
-    bool is_open = false;  ///< Operands that are no pairs have no other partners either.
+    bool is_open = false;  ///< Its unpaired operands have no other partners either.
     std::size_t operands = 0;
   };
 
@@ -118,7 +118,7 @@ class LinkMatch {
     return best;
   }
 
-  /// Operands that have a partner, or are left out.
+  /// Counts operands that have a partner, or are omitted.
   static std::size_t count_paired(const std::vector<std::size_t>& operands,
                                   const std::vector<std::size_t>& partners) {
     return static_cast<std::size_t>(std::ranges::count_if(operands, [&](std::size_t operand) {
@@ -126,7 +126,7 @@ class LinkMatch {
     }));
   }
 
-  /// Other rows without partner that are of the operator and type of `i` and read the same.
+  /// Other unpaired rows with the operator, type and operands of `i`.
   std::size_t rivals_in_a(std::size_t i) const {
     std::size_t found = 0;
     for (const std::size_t operand : a_[i].operands) {
@@ -189,7 +189,7 @@ class LinkMatch {
     return false;
   }
 
-  /// Rows of B that may pass: those of the value, of the name, or readers of a partner.
+  /// Candidate rows of B: those with the value or the name, or readers of a partner.
   std::vector<std::size_t> candidates(std::size_t i, LinkLevel level) const {
     switch (level) {
       case LinkLevel::value_and_place:
@@ -235,7 +235,7 @@ class LinkMatch {
     return found;
   }
 
-  /// What the partners of readers of `i` read where those read `i`.
+  /// For partners of the readers of `i`: their operand at the position of `i`.
   std::vector<std::size_t> operands_of_partners(std::size_t i) const {
     std::vector<std::size_t> found;
     for (const std::size_t reader : readers_in_a_[i]) {

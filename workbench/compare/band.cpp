@@ -14,8 +14,8 @@ constexpr std::size_t least_lag = 50;
 
 enum class EditMove : std::uint8_t { none, pair, only_a, only_b };
 
-/// Cells (i, j) stand for the first i rows of A and the first j of B. Those of one i are
-/// [begin, end), and cost of (0, 0) is 0.
+/// Cell (i, j) stands for the first i rows of A and the first j of B. Row i has the columns [begin,
+/// end), and the cost of (0, 0) is 0.
 class EditBand {
  public:
   EditBand(std::size_t rows_a, std::size_t rows_b, EditStart start)
@@ -24,7 +24,7 @@ class EditBand {
     lag_ = std::max(least_lag, apart + 1);
   }
 
-  /// Columns 0 and row 0 hold paths that begin with rows that stand alone.
+  /// Column 0 and row 0 hold paths that begin with unpaired rows.
   std::size_t begin(std::size_t i) const {
     if (i == 0) return 0;
     const std::size_t first = i - 1 > lag_ ? i - lag_ : 1;
@@ -50,7 +50,7 @@ class EditBand {
   EditMove move(std::size_t i, std::size_t j) const { return moves_[i][j - begin(i)]; }
 
  private:
-  /// A move replaces another only if it is cheaper: ties keep the first.
+  /// Only a cheaper move replaces another: ties keep the first.
   void fill(std::size_t i, std::size_t j,
             const std::function<double(std::size_t, std::size_t)>& cost) {
     double best = i == 0 && j == 0 ? 0 : never;

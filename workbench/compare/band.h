@@ -18,11 +18,10 @@ struct EditPath {
   double distance = 0;
 };
 
-/// How a path may begin: with a pair of the first rows only, or with rows that stand alone, too.
+/// How a path may begin: only with a pair of the first rows, or also with unpaired rows.
 enum class EditStart { pair, any };
 
-/// `cost` of a pair of rows is infinite where they must not be paired. Memory: a byte for each cell
-/// of the band.
+/// `cost` is infinite for rows that must not be paired. Memory: a byte for each cell of the band.
 EditPath shortest_edit(std::size_t rows_a, std::size_t rows_b, EditStart start,
                        const std::function<double(std::size_t, std::size_t)>& cost);
 

@@ -15,10 +15,10 @@
 namespace symprof::workbench {
 namespace {
 
-/// Rows at which a part begins, and whether a whole side of it was found.
+/// Rows of A or B, by index.
 using RowSet = std::set<std::size_t>;
 
-/// What a run made of some rows.
+/// The values that a run computes for `wanted` rows.
 std::map<std::size_t, ConstantPointer> values_at(const BisectSide& from, const RowSet& wanted) {
   const Side& side = from.side;
   std::map<std::size_t, ConstantPointer> found;
@@ -76,8 +76,8 @@ class Bisector {
     return pair && pair->a && pair->b && pair->is_within && !pair->is_guess && pair->absolute;
   }
 
-  /// The nearest rows behind `row` that are alike on both sides, and inputs; weights and Constants
-  /// stay in the part.
+  /// The nearest ancestors of `row` with equal values on both sides, and inputs; weights and
+  /// Constants stay in the part.
   static RowSet frontier(const Side& side, const std::vector<const RowPair*>& pairs,
                          std::size_t row) {
     RowSet found, seen;
@@ -100,7 +100,7 @@ class Bisector {
   std::optional<Bisected> part_at(std::size_t row_a, std::size_t row_b) const {
     const RowSet of_a = frontier(a_, pair_of_a_, row_a);
     const RowSet of_b = frontier(b_, pair_of_b_, row_b);
-    RowSet wanted = of_a;  // A's values for both sides.
+    RowSet wanted = of_a;  // Both sides get A's values.
     for (const std::size_t row : of_b)
       if (is_alike(pair_of_b_[row])) wanted.insert(*pair_of_b_[row]->a);
     const auto values = values_at(question_.a, wanted);
@@ -112,7 +112,7 @@ class Bisector {
       return theirs != values.end() ? theirs->second : own.at(row);
     };
     for (const std::size_t row : of_a) {
-      if (!values.contains(row)) return std::nullopt;  // A sequence is no input of a part.
+      if (!values.contains(row)) return std::nullopt;  // A sequence cannot be an input of a part.
       found.a.inputs[a_.rows[row].name] = values.at(row);
     }
     for (const std::size_t row : of_b) {

@@ -14,20 +14,20 @@ namespace symprof::workbench {
 struct BisectPart {
   Model model;
   ValueRunner::Leaves inputs;
-  int nodes = 0;  ///< Without Constants.
+  int nodes = 0;  ///< Excluding Constants.
 };
 
 struct Bisected {
   BisectPart a, b;
-  std::string result_a, result_b;  ///< What the parts compute.
-  ValueDifference difference;      ///< Of these, with equal inputs.
-  bool is_whole = false;           ///< No part alone differs: the parts are the models.
+  std::string result_a, result_b;  ///< The value that each part computes.
+  ValueDifference difference;      ///< The difference of these values on equal inputs.
+  bool is_whole = false;           ///< True: no single part differs, so the parts are the models.
 };
 
-/// Makes what computes the values of a model, of the whole or of a part.
+/// Creates a runner for a model, whole or a part.
 using RunnerMaker = std::function<ValueRunner(const Model& model, const std::string& path)>;
 
-/// A side of the comparison, the model that it was made of, and what runs its parts.
+/// A side of the comparison with its model and the maker of runners for its parts.
 struct BisectSide {
   const Side& side;
   const onnx::ModelProto& model;
@@ -35,15 +35,15 @@ struct BisectSide {
   const RunnerMaker& runner_of;
 };
 
-/// Two sides and their comparison, whose outputs do not agree.
+/// Two sides and their comparison, whose outputs differ.
 struct BisectQuestion {
   BisectSide a, b;
   const Comparison& comparison;
 };
 
-/// Walks through the results that differ, in the order of A. The part of one is what lies between
-/// it and the nearest values that are alike on both sides. The first part that differs when both
-/// sides get A's values is the answer. Throws Error for models that cannot be cut or run.
+/// Checks the differing results in the order of A. The part of a result lies between it and the
+/// nearest values that are equal on both sides. Returns the first part that differs when both sides
+/// get A's values. Throws Error for models that cannot be cut or run.
 Bisected bisect(const BisectQuestion& question);
 
 }  // namespace symprof::workbench

@@ -46,7 +46,7 @@ double usual_tolerance(const Side& a, const Side& b) {
              : tolerance_of_float32;
 }
 
-/// By row the value that it shows; no_value where it shows none.
+/// By row: the value that it shows, or no_value.
 std::vector<ValueId> values_of_rows(const Side& side) {
   std::vector<ValueId> values(side.rows.size(), no_value);
   for (std::size_t id = 0; id < side.rows_of.size(); ++id)

@@ -8,8 +8,8 @@
 namespace symprof::workbench {
 namespace {
 
-/// Every `stride`-th number. A stride of two takes the real parts of complex numbers: numpy's
-/// conversion to float64.
+/// Every `stride`-th number. A stride of two takes the real parts of complex numbers, as numpy's
+/// conversion to float64 does.
 template <class T>
 std::vector<double> every(const std::vector<std::byte>& bytes, std::size_t stride) {
   std::vector<double> numbers(bytes.size() / (stride * sizeof(T)));
@@ -64,7 +64,7 @@ void describe(const ValueRunner::Tensors& values, Row& row) {
     row.shape.emplace(values[0]->spec.sizes.begin(), values[0]->spec.sizes.end());
     numbers = numbers_of(*values[0]);
     if (numbers.size() != static_cast<std::size_t>(values[0]->spec.numel())) return;
-  } else {  // A sequence, as one run of numbers; an optional that is empty has none.
+  } else {  // A sequence, as one list of numbers; an empty optional has none.
     row.dtype = values.empty() ? "none" : "sequence";
     row.shape = RowShape{static_cast<std::int64_t>(values.size())};
     for (const auto& tensor : values) {

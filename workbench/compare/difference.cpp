@@ -18,7 +18,7 @@ void add_tensors(ValueDifference& out, const ConstantTensor& x, const ConstantTe
   const auto count = static_cast<std::size_t>(x.spec.numel());
   if (left.size() == right.size() && left.size() >= count)
     add_numbers(out, left, right, tolerance);
-  else if (x.spec.dtype != y.spec.dtype || x.data != y.data)  // No numbers here: bit by bit.
+  else if (x.spec.dtype != y.spec.dtype || x.data != y.data)  // Not numeric: compare bits.
     out.other = "other bits";
 }
 

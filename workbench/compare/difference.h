@@ -1,4 +1,4 @@
-// How far the values of two results are from each other.
+// The difference between the values of two results.
 #pragma once
 
 #include "workbench/difference.h"
@@ -6,7 +6,8 @@
 
 namespace symprof::workbench {
 
-/// Of tensors, or of sequences of them. Dtypes may differ, where both have numbers.
+/// The difference of two tensors, or of two sequences of them. Dtypes may differ if both are
+/// numeric.
 ValueDifference difference_of(const ValueRunner::Tensors& x, const ValueRunner::Tensors& y,
                               double tolerance);
 

@@ -45,7 +45,7 @@ bool have_one_type(const Value& a, const Value& b) {
   return true;
 }
 
-/// Ones, but for the last third of the last sequence; floats are added to scores: zeros.
+/// Ones except in the last third of the last sequence; zeros for floats, which are added to scores.
 ConstantPointer mask_like(const ConstantTensor& drawn) {
   const auto count = static_cast<std::size_t>(drawn.spec.numel());
   if (is_floating_point(drawn.spec.dtype))
@@ -58,7 +58,8 @@ ConstantPointer mask_like(const ConstantTensor& drawn) {
   return make_integers(drawn.spec.sizes, numbers, drawn.spec.dtype);
 }
 
-/// Numbers that keep a deep model's values in range: matrices of unit gain, scales near 1.
+/// Random values that keep a deep model's activations in range: matrices of unit gain, scales near
+/// 1.
 ConstantPointer random_weight(const Value& weight, std::uint64_t seed) {
   Random random(seed ^ hash_of(weight.name));
   const TensorSpec& spec = *weight.spec;
@@ -101,8 +102,8 @@ ConstantPointer transposed(const ConstantTensor& matrix) {
   return out;
 }
 
-/// The weight of that name in the shape of `spec`; null where there is none. One that an exporter
-/// has `folded` is transposed where its shape does not deny it.
+/// The weight of that name in the shape of `spec`; null: none. One that an exporter has `folded` is
+/// transposed unless its shape contradicts that.
 ConstantPointer weight_of(const Side& side, const std::string& name, const TensorSpec& spec,
                           bool is_folded) {
   const auto found = side.leaves.find(name);
@@ -132,7 +133,7 @@ class InputGiver {
     for (const ValueId id : of_a)
       a_.leaves[a_.graph.value(id).name] =
           value_of(a_.graph.value(id), bounds_.a[static_cast<std::size_t>(id)]);
-    // The side that has the names of parameters gives the other its weights.
+    // The side with the parameters' names gives the other its weights.
     Side &first = a_.parameters.empty() ? a_ : b_, &second = a_.parameters.empty() ? b_ : a_;
     share_weights(first, second);
     share_weights(second, first);
@@ -158,7 +159,7 @@ class InputGiver {
     return fmt::format("{}", fmt::join(texts, ", "));
   }
 
-  /// By input of B: A's input that it gets its values from.
+  /// By input of B: the input of A whose values it gets.
   std::vector<ValueId> partners(const std::vector<ValueId>& of_a,
                                 const std::vector<ValueId>& of_b) const {
     std::vector<ValueId> found(of_b.size(), no_value);
@@ -202,7 +203,7 @@ class InputGiver {
     if (!value) value = value_of(input, bounds_.b[static_cast<std::size_t>(id)]);
   }
 
-  /// `value` in the dtype of the input.
+  /// `value` converted to the dtype of the input.
   static ConstantPointer as_type(const ConstantPointer& value, const Value& input) {
     if (!input.spec || input.spec->dtype == value->spec.dtype) return value;
     const DType dtype = input.spec->dtype;
@@ -213,7 +214,7 @@ class InputGiver {
     return is_whole ? made : value;
   }
 
-  /// A weight of A that is an input of B.
+  /// A weight of A that matches an input of B.
   ConstantPointer weight_like(const Value& input) {
     for (const Value& weight : a_.graph.values) {
       const bool is_weight = weight.kind != ValueKind::input && weight.kind != ValueKind::result;
@@ -225,7 +226,7 @@ class InputGiver {
     return nullptr;
   }
 
-  /// Draws the floating-point weights that both sides have, in the place of their files'.
+  /// Replaces the floating-point weights that both sides have by random ones.
   void draw_weights(Side& side, Side& other) const {
     std::map<std::string, const Value*> named;
     for (const Value& value : other.graph.values)
@@ -246,7 +247,7 @@ class InputGiver {
     }
   }
 
-  /// Gives `side` the weights that its file lacks: the other's, or random ones.
+  /// Gives `side` the weights that its file lacks: those of the other side, or random ones.
   void share_weights(Side& side, const Side& other) {
     const trace::Uses uses(side.graph);
     for (std::size_t i = 0; i < side.graph.values.size(); ++i) {

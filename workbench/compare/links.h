@@ -1,4 +1,4 @@
-// Pairs of rows that what they read, their names and their values say together.
+// Pairs of rows by operands, names and values combined.
 #pragma once
 
 #include <span>
@@ -8,17 +8,17 @@
 
 namespace symprof::workbench {
 
-/// Whether sums, least and largest numbers of two values are alike to 1e-2: more than another order
-/// of additions changes, and than half precision does.
+/// True if sums, minima and maxima of two values agree to 1e-2: above the effect of summation order
+/// and of half precision.
 bool are_near(const Row& a, const Row& b);
 
-/// Whether nothing computes a row's value: a weight, or a Constant.
+/// True if the row's value is not computed: a weight, or a Constant.
 bool is_leaf(const Row& row);
 
-/// Whether rows of both sides say what their nodes read.
+/// True if the rows of both sides have operands.
 bool know_operands(std::span<const Row> a, std::span<const Row> b);
 
-/// By row of A its partner, by row of B its partner; no_row where there is none.
+/// By row of A its partner, by row of B its partner; no_row: none.
 struct Partners {
   std::vector<std::size_t> of_a, of_b;
 
@@ -28,10 +28,10 @@ struct Partners {
   }
 };
 
-/// Operands of row `b` that are partners of operands of row `a`, whatever their order.
+/// The number of operands of row `b` that are partners of operands of row `a`, in any order.
 std::size_t paired_operands(const Row& a, const Row& b, const Partners& partners);
 
-/// Adds pairs level by level, and again as long as one pair makes others sure.
+/// Adds pairs level by level, and repeats while new pairs support others.
 void pair_links(std::span<const Row> a, std::span<const Row> b, Operators operators,
                 Partners& partners);
 

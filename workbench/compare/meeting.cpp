@@ -12,7 +12,7 @@ namespace {
 
 using Tensors = ValueRunner::Tensors;
 
-/// Thrown through a runner whose result nobody waits for any more.
+/// Thrown through a runner to stop it when its result is no longer needed.
 struct Stopped {};
 
 std::size_t bytes_of(const Tensors& tensors) {
@@ -21,7 +21,7 @@ std::size_t bytes_of(const Tensors& tensors) {
   return bytes;
 }
 
-/// The values of a leaf; empty for a result.
+/// The values of a leaf; empty for a computed result.
 std::optional<Tensors> leaf_of(const Side& side, ValueId id) {
   const Value& value = side.graph.value(id);
   if (value.kind == ValueKind::result) return std::nullopt;
@@ -52,7 +52,7 @@ class Meeting {
     }
   }
 
-  /// True where a value had to go, so that its pair needs another run.
+  /// Returns true if a value was dropped, so that its pair needs another run.
   bool run(const ValueRunner& runner_a, const ValueRunner& runner_b) {
     std::thread other([&] {
       guarded([&] {
@@ -114,7 +114,7 @@ class Meeting {
     const auto fits = [&] { return held_bytes_ == 0 || held_bytes_ + bytes <= most_; };
     changed_.wait(lock, [&] { return fits() || b_waits_ || b_is_done_ || error_; });
     if (error_) throw Stopped();
-    // B may be waiting for this very value, which then is not held but handed over.
+    // If B waits for this value, it is handed over instead of held.
     const bool is_wanted = wanted_ == id;
     if (!fits() && !is_wanted) {
       has_dropped_ = true;
@@ -139,7 +139,7 @@ class Meeting {
     if (error_) throw Stopped();
   }
 
-  /// The values of A; empty where they had to go.
+  /// The values of A; empty if they were dropped.
   std::optional<Tensors> wait_for(std::size_t pair) {
     std::unique_lock lock(mutex_);
     const auto theirs = static_cast<std::size_t>(pairs_[pair].a);

@@ -27,7 +27,7 @@ RowShape shape_of(const onnx::TensorShapeProto& shape) {
 
 std::string dtype_of(std::int32_t type) { return std::string(numpy_name(type)); }
 
-/// Adds rows in the order of a run, and remembers which one has a name's value.
+/// Adds rows in execution order, and records which row has a name's value.
 class RowMaker {
  public:
   explicit RowMaker(const onnx::GraphProto& graph) : graph_(graph) {}
@@ -87,7 +87,7 @@ class RowMaker {
   std::unordered_map<std::string, std::vector<std::size_t>> by_name_;
 };
 
-/// A row of a graph that nobody runs, of a type that onnx knows or not.
+/// A row of a graph that is not run; onnx may not know its type.
 Row typed_row(RowKind kind, const std::string& name, const std::string& op_type,
               const onnx::TypeProto* type) {
   Row row;
@@ -106,11 +106,11 @@ void infer_without_data(onnx::ModelProto& model) {
   try {
     onnx::shape_inference::InferShapes(model);
   } catch (const std::exception&) {
-    // What it could infer before stays.
+    // Keeps the types inferred so far.
   }
 }
 
-/// Initializers come first in a graph, in the file's order, whether names are put back or not.
+/// Initializers come first in a graph, in the file's order, whether or not names are restored.
 void name_parameters_of(const onnx::ModelProto& model, Side& side) {
   const Graph named = trace::read_onnx(symprof::workbench::bytes_of(model, side.path), side.path);
   for (int i = 0; i < model.graph().initializer_size(); ++i) {

@@ -9,10 +9,10 @@
 namespace symprof::workbench {
 namespace {
 
-// What differs, and what it costs: DistanceExecution (onnx_array_api/reference/evaluator_yield.py).
+// Costs of differences: DistanceExecution (onnx_array_api/reference/evaluator_yield.py).
 constexpr double kind_cost = 1000;
 constexpr double dtype_cost = 10;
-constexpr double float_cost = 2;  // float16, float32 and float64 among each other.
+constexpr double float_cost = 2;  // Between float16, float32 and float64.
 constexpr double rank_cost = 100;
 constexpr double name_cost = 50;
 constexpr double op_type_cost = 10;
@@ -21,7 +21,7 @@ bool is_numpy_float(const std::string& dtype) {
   return dtype == "float16" || dtype == "float32" || dtype == "float64";
 }
 
-/// Doubles, as products of sizes may exceed 64 bits.
+/// In doubles, as products of sizes may exceed 64 bits.
 double dimension_cost(const RowShape::value_type& a, const RowShape::value_type& b) {
   const auto* size_a = std::get_if<std::int64_t>(&a);
   const auto* size_b = std::get_if<std::int64_t>(&b);

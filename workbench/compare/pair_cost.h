@@ -1,4 +1,4 @@
-// The cost of a pair, of rows whose words are numbers already.
+// The cost of a pair of rows whose words are interned as numbers.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace symprof::workbench {
 
-/// Numbers for words and shapes: a band has millions of pairs, and few different words.
+/// Numbers instead of words and shapes: a band has millions of pairs, but few distinct words.
 class RowCosts {
  public:
   RowCosts(std::span<const Row> a, std::span<const Row> b);

@@ -11,7 +11,7 @@ constexpr double largest_sum = 1e10;
 constexpr std::size_t lanes = 8;
 constexpr std::size_t block = 128;
 
-/// Sums up to `block` numbers in eight lanes: numpy's pairwise_sum
+/// Sums up to `block` numbers in eight accumulators: numpy's pairwise_sum
 /// (numpy/_core/src/umath/loops_utils.h.src).
 double block_sum(std::span<const double> values) {
   std::array<double, lanes> lane{};
@@ -59,7 +59,7 @@ Signature signature_of(std::span<const double> values) {
         found.sums[k] = pairwise_sum(part);
         continue;
       }
-      // Zeros that fill up a part change the order of its sum.
+      // Padding with zeros changes the order of summation.
       std::vector<double> filled(part.begin(), part.end());
       filled.resize(length, 0.0);
       found.sums[k] = pairwise_sum(filled);

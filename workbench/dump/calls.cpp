@@ -18,7 +18,7 @@ namespace {
 
 std::size_t index_of(ValueId id) { return static_cast<std::size_t>(id); }
 
-/// By value: whether it follows from an input of the graph. What does not is the same in each run.
+/// By value: true if it depends on an input of the graph. Others are equal in each run.
 std::vector<bool> followers_of_inputs(const Graph& graph) {
   std::vector<bool> follows(graph.values.size());
   for (const ValueId id : graph.inputs)
@@ -37,7 +37,7 @@ class Finder {
   explicit Finder(const Graph& graph)
       : graph_(graph), uses_(graph), follows_(followers_of_inputs(graph)) {}
 
-  /// Calls of modules whose path `matches` says, in the order of scopes.
+  /// Calls of modules whose path satisfies `matches`, in the order of scopes.
   template <class Matches>
   void add_modules(const Matches& matches, std::vector<Call>& calls) const {
     if (matches("")) calls.push_back(whole());
@@ -94,7 +94,7 @@ class Finder {
     return call;
   }
 
-  /// Calls of one path count in the order of their first nodes.
+  /// Numbers the calls of one path in the order of their first nodes.
   static void number(std::vector<Call>& calls) {
     std::stable_sort(calls.begin(), calls.end(), [](const Call& a, const Call& b) {
       return std::pair(a.nodes.empty() ? 0 : a.nodes[0] + 1, b.nodes.size()) <

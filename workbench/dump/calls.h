@@ -1,4 +1,4 @@
-// Calls of modules and nodes in a graph: which values go in and out.
+// Calls of modules and nodes in a graph, with their inputs and outputs.
 //
 // Public header.
 #pragma once
@@ -13,13 +13,14 @@ namespace symprof::workbench {
 
 struct Call {
   std::string name;            ///< The module's path, "" for the whole graph; or the node's name.
-  std::int64_t iteration = 0;  ///< Of one run: calls of one module count from 0.
+  std::int64_t iteration = 0;  ///< Within a run: calls of one module are numbered from 0.
   bool is_node = false;
   std::vector<std::size_t> nodes;  ///< In the graph's order.
-  /// Of a module: what nodes outside make of the graph's inputs and nodes inside read, in the order
-  /// in which they do. Of a node: its operands, weights too; no_value where one is left out.
+  /// Of a module: values that depend on the graph's inputs and are computed outside and read
+  /// inside, in the order of reading. Of a node: its operands, weights included; no_value for an
+  /// omitted one.
   std::vector<ValueId> inputs;
-  std::vector<ValueId> outputs;  ///< What is read outside, or is an output of the graph.
+  std::vector<ValueId> outputs;  ///< Values read outside, or outputs of the graph.
   std::vector<ValueId> weights;  ///< Parameters, buffers and constants that are read inside.
 };
 
@@ -30,15 +31,14 @@ struct CallChoice {
   std::vector<std::string> nodes;  ///< Names, with *, ? and [..].
 };
 
-/// Calls of what the patterns match, modules first. Throws Error for a pattern that matches
-/// nothing.
+/// The calls that match the patterns, modules first. Throws Error for a pattern without a match.
 std::vector<Call> calls_of(const Graph& graph, const CallChoice& choice);
 
 /// All calls of modules and of nodes.
 std::vector<Call> all_calls(const Graph& graph);
 
-/// What computes `wanted` of `given` and of leaves: a graph with the same values, of the nodes that
-/// this needs.
+/// The subgraph that computes `wanted` from `given` and leaves: a graph with the same values and
+/// only the nodes needed.
 Graph part_of(const Graph& graph, const std::vector<ValueId>& given,
               const std::vector<ValueId>& wanted);
 

@@ -18,7 +18,7 @@ namespace dump = trace::dump;
 
 constexpr double tolerance_of_reals = 1e-4, tolerance_of_halves = 1e-2;
 
-/// A tensor of an entry, with what it may be called in a graph.
+/// A tensor of an entry, with its possible names in a graph.
 struct DumpedTensor {
   std::string path, name, label;
   std::shared_ptr<const ConstantTensor> tensor;
@@ -36,7 +36,7 @@ std::vector<DumpedTensor> tensors_of(const dump::Value& value) {
   return tensors;
 }
 
-/// `has_dtypes`: as GraphTraits::records_dtypes; a size that the graph computes has none.
+/// `has_dtypes`: as GraphTraits::records_dtypes; a size computed by the graph has no dtype.
 bool fits(const symprof::Value& value, const TensorSpec& spec, bool has_dtypes) {
   if (!value.spec && has_dtypes) return value.recorded_dtype == spec.dtype;
   if (!value.spec) return true;
@@ -50,7 +50,7 @@ bool fits(const symprof::Value& value, const TensorSpec& spec, bool has_dtypes) 
   return true;
 }
 
-/// By wanted value: the index of its tensor, or none. By name, then in order those that fit.
+/// By wanted value: the index of its tensor, or none. Matches by name, then in order by type.
 std::vector<std::optional<std::size_t>> match(const Graph& graph,
                                               const std::vector<ValueId>& wanted,
                                               const std::vector<DumpedTensor>& tensors) {
@@ -87,7 +87,7 @@ bool is_half(const std::vector<DumpedTensor>& tensors) {
   });
 }
 
-/// "decoder.norm_1-LayerNorm-227" without what is behind the path.
+/// "decoder.norm_1-LayerNorm-227" without the suffix after the path.
 std::string without_class(const std::string& name) {
   const auto line = name.rfind('-');
   if (line == name.npos || line + 1 == name.size()) return name;
@@ -153,7 +153,7 @@ class Replayer {
     compare(call, runner_.run(part, leaves), tensors_of(answered.value), out);
   }
 
-  /// Gives values of the graph what was dumped of them; `bound` gets those that have something now.
+  /// Binds values of the graph to their dumped tensors; `bound` gets the values bound now.
   void bind(const std::vector<ValueId>& inputs, const std::vector<DumpedTensor>& tensors,
             ValueRunner::Leaves& leaves, std::vector<ValueId>& bound) const {
     const auto matched = match(start_.graph, inputs, tensors);
@@ -164,7 +164,7 @@ class Replayer {
     }
   }
 
-  /// The same of the graph's own inputs, where the dump has the call of the whole model.
+  /// The same for the graph's own inputs, if the dump contains the call of the whole model.
   void bind_whole(std::int64_t run, ValueRunner::Leaves& leaves,
                   std::vector<ValueId>& bound) const {
     const auto whole = calls_.find("");
@@ -203,7 +203,7 @@ class Replayer {
     out.tolerance =
         options_.tolerance.value_or(is_half(wanted) ? tolerance_of_halves : tolerance_of_reals);
     if (wanted.empty()) return void(out.not_run = "the dump has no tensor that it answered");
-    Graph answers;  // Of values with the specs that the results have.
+    Graph answers;  // Its values have the specs of the results.
     std::vector<ValueId> ids;
     ValueRunner::Tensors tensors;
     for (std::size_t i = 0; i < results.size(); ++i)

@@ -1,4 +1,4 @@
-// The calls of a dump once more, by another graph: on the dumped inputs, against the dumped
+// Replays the calls of a dump with another graph: on the dumped inputs, compared with the dumped
 // outputs.
 //
 // Public header.
@@ -15,7 +15,7 @@
 namespace symprof::workbench {
 
 struct ReplayOptions {
-  /// Of |x - y| / max(1, |x|). Left out: 1e-4, or 1e-2 where a dumped output is float16 or
+  /// A bound of |x - y| / max(1, |x|). Default: 1e-4, or 1e-2 where a dumped output is float16 or
   /// bfloat16.
   std::optional<double> tolerance;
   std::string names = "*";  ///< Of the entries that are replayed, with *, ? and [..].
@@ -28,17 +28,17 @@ struct ReplayedCall {
   std::string part;  ///< Of the graph: "module decoder", "node MatMul_3", "the whole model".
   double tolerance = 0;
   std::vector<OutputDifference> outputs;
-  std::string not_run;  ///< Why nothing was compared; empty: it was.
+  std::string not_run;  ///< Why the call was not compared; empty: it was.
 
   bool is_within() const;
 };
 
-/// Runs, for each call with inputs and outputs, the part of the graph that has its name: a module
-/// or a node, with or without the first component of the name ("model.decoder" is "decoder" too)
-/// and what submodules=True of the Python tool puts behind it; the whole graph for the model
-/// itself, and where the dump has one module alone that the graph does not know. Inputs are matched
-/// by name, then by position and type; what is left of a part's inputs is computed of the dumped
-/// inputs of the whole model. Outputs likewise.
+/// Runs, for each call with inputs and outputs, the part of the graph of that name: a module or a
+/// node, with or without the first component of the name ("model.decoder" matches "decoder") and
+/// the suffix that submodules=True of the Python tool adds; the whole graph for the model itself,
+/// and where the dump has a single module that the graph does not know. Inputs are matched by name,
+/// then by position and type; remaining inputs of a part are computed from the dumped inputs of the
+/// whole model. Outputs likewise.
 std::vector<ReplayedCall> replay(const trace::dump::Dump& dump, const Runnable& start,
                                  const ValueRunner& runner, const ReplayOptions& options);
 

@@ -12,7 +12,7 @@ namespace {
 
 namespace dump = trace::dump;
 
-/// Values of one run by id, of those that a call names.
+/// The values of one run that calls need, by id.
 class KeptValues {
  public:
   KeptValues(const Graph& graph, const std::vector<Call>& calls)
@@ -59,7 +59,7 @@ class KeptValues {
   std::vector<dump::Value> values_;
 };
 
-/// A moment of a run at which a call is given something, or has answered.
+/// A moment of a run: a call gets its inputs, or returns its outputs.
 struct Event {
   std::size_t node = 0;
   dump::Side side = dump::Side::input;

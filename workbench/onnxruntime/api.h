@@ -1,6 +1,6 @@
 // The functions of ONNX Runtime's C API that the workbench calls, declared here because the wheels
-// that bring the library bring no headers. OrtApi is a table of function pointers to which releases
-// only append, so a function is its place in the table: microsoft/onnxruntime,
+// with the library contain no headers. OrtApi is a table of function pointers to which releases
+// only append, so a function is an index in the table: microsoft/onnxruntime,
 // include/onnxruntime/core/session/onnxruntime_c_api.h, struct OrtApi.
 #pragma once
 
@@ -22,7 +22,7 @@ struct TypeInfo;
 struct SequenceTypeInfo;
 struct TensorTypeAndShapeInfo;
 
-/// OrtApiBase, what the library's one symbol answers.
+/// OrtApiBase, returned by the library's only symbol.
 struct Base {
   const Table* (*table)(std::uint32_t version);  ///< Null for a version that the library lacks.
   const char* (*version)();
@@ -30,7 +30,7 @@ struct Base {
 constexpr const char* entry_symbol = "OrtGetApiBase";
 using Entry = const Base* (*)();
 
-/// The version of the table in which the last of the functions below came.
+/// The version of the table that introduced the last of the functions below.
 constexpr std::uint32_t table_version = 2;
 
 template <std::size_t place, class Signature>
@@ -52,7 +52,7 @@ constexpr int type_sequence = 2;        // ONNXType
 constexpr int allocator_of_device = 0;  // OrtAllocatorType
 constexpr int memory_default = 0;       // OrtMemType
 
-// A function that answers a Status answers null where all is well. Element types are those of
+// Functions that return a Status return null on success. Element types are those of
 // onnx.TensorProto.
 using GetErrorMessage = Function<2, const char*(const Status*)>;
 using CreateEnv = Function<3, Status*(int level, const char* id, Env** out)>;

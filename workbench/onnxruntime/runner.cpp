@@ -16,8 +16,8 @@
 namespace symprof::workbench {
 namespace {
 
-/// Weights up to this size are constants of the node's model, as some kernels want them; larger
-/// ones are inputs, which nobody copies.
+/// Weights up to this size are constants of the node's model, which some kernels require; larger
+/// ones are inputs, to avoid copies.
 constexpr std::size_t largest_embedded_bytes = std::size_t{1} << 20;
 
 const ort::Runtime& runtime() {
@@ -25,7 +25,7 @@ const ort::Runtime& runtime() {
   return one;
 }
 
-/// What does not change from run to run.
+/// The parts that are the same for all runs.
 class NodeModels {
  public:
   NodeModels(Model model, std::string path) : model_(std::move(model)), path_(std::move(path)) {
@@ -52,7 +52,7 @@ class NodeModels {
     return found == last_use_.end() ? 0 : found->second;
   }
 
-  /// A model of one node, whose inputs have no types yet.
+  /// A single-node model whose inputs have no types yet.
   onnx::ModelProto of_node(const onnx::NodeProto& node) const {
     onnx::ModelProto out;
     out.set_ir_version(model_->ir_version());
@@ -66,7 +66,7 @@ class NodeModels {
     return out;
   }
 
-  /// An initializer of the file, such as one of texts; null where it has none of that name.
+  /// An initializer of the file, such as a string tensor; null: no such name.
   const onnx::TensorProto* initializer(const std::string& name) const {
     const auto found = initializers_.find(name);
     return found == initializers_.end() ? nullptr : found->second;
@@ -83,8 +83,8 @@ class NodeModels {
     return found;
   }
 
-  /// A result with the element type that the file says, where it does: the runtime does not know it
-  /// of every operator. Sizes are left to it.
+  /// A result with the element type given by the file, because the runtime does not infer it for
+  /// every operator. Sizes are left to the runtime.
   onnx::ValueInfoProto described(const std::string& name) const {
     onnx::ValueInfoProto value;
     value.set_name(name);
@@ -109,7 +109,7 @@ class NodeRun {
   NodeRun(const NodeModels& models, const ValueRunner::Leaves& leaves)
       : models_(models), leaves_(leaves) {}
 
-  /// Tells of each result by name.
+  /// Runs the graph and calls `tell` for each result by name.
   void run(const std::function<void(const std::string&, const ort::Value&)>& tell) {
     const onnx::GraphProto& graph = models_.graph();
     for (int i = 0; i < graph.node_size(); ++i) {
@@ -154,7 +154,7 @@ class NodeRun {
     return {names.begin(), names.end()};
   }
 
-  /// Whether a value is handed to the node's session; a small weight becomes a constant of `graph`.
+  /// True if a value is passed to the node's session; a small weight becomes a constant of `graph`.
   bool is_input(const std::string& name, onnx::GraphProto& graph) {
     if (values_.contains(name)) return true;
     const auto leaf = leaves_.find(name);

@@ -1,4 +1,4 @@
-// The values of an ONNX model by ONNX Runtime, node by node.
+// Computes the values of an ONNX model with ONNX Runtime, node by node.
 #pragma once
 
 #include <memory>
@@ -9,16 +9,16 @@
 
 namespace symprof::workbench {
 
-/// A runner of the model that was read from `path`, with its functions open or closed as they are.
-/// It runs each node of the main graph in a session of its own, on values that the nodes before it
-/// have made, so that fused operators of the runtime run too and results come one by one: a value
-/// goes at its last use. Its graphs are those of side_of for this very model, which name the
-/// values; `bounds` is another runner's. Throws Error (not_available) where the library is not
-/// there, and while running Error for the node that the runtime refuses, in its words.
+/// A runner of the model that was read from `path`, with its functions inlined or not. Each node of
+/// the main graph runs in its own session on the values of earlier nodes, so that fused operators
+/// of the runtime run too and results come one by one; a value is freed after its last use. Graphs
+/// passed to it are those of side_of for this very model, which name the values; `bounds` is taken
+/// from another runner. Throws Error (not_available) without the library; while running, throws
+/// Error with the runtime's message for a node that it rejects.
 ValueRunner onnxruntime_runner(const Model& model, const std::string& path,
                                const ValueRunner& bounds);
 
-/// The version of the library: "1.32.0". Throws as above.
+/// The version of the library, such as "1.32.0". Throws as above.
 std::string onnxruntime_version();
 
 }  // namespace symprof::workbench

@@ -32,8 +32,7 @@ using OwnedTensorInfo =
               ErrorKind::not_available);
 }
 
-/// libonnxruntime.so.1.32.0 of the wheel in the active virtual environment; empty where there is
-/// none.
+/// libonnxruntime.so.1.32.0 of the wheel in the active virtual environment; empty: none.
 std::string library_of_environment() {
   const char* environment = std::getenv("VIRTUAL_ENV");
   std::error_code error;
@@ -72,7 +71,7 @@ Runtime::Runtime() {
   call<CreateSessionOptions>(&options_);
   call<SetSessionGraphOptimizationLevel>(options_, optimize_nothing);
   call<SetSessionLogSeverityLevel>(options_, log_fatal);
-  // A session for each node: neither threads nor memory that wait for a second run.
+  // A session for each node: no threads and no memory are kept for a second run.
   call<SetIntraOpNumThreads>(options_, 1);
   call<DisableMemPattern>(options_);
   call<DisableCpuMemArena>(options_);
@@ -110,7 +109,7 @@ OwnedValue Runtime::value_of(const ConstantTensor& constant) const {
   if (element_bits(spec.dtype) < 8)
     throw Error("onnxruntime", fmt::format("a tensor of {} is not handed over", name(spec.dtype)));
   Value* value = nullptr;
-  // The runtime writes to no input.
+  // The runtime does not write to inputs.
   void* data = const_cast<std::byte*>(constant.data.data());
   call<CreateTensorWithDataAsOrtValue>(memory_, data, constant.data.size(), spec.sizes.data(),
                                        spec.sizes.size(), trace::onnx_element_type(spec.dtype),

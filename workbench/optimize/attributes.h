@@ -33,7 +33,7 @@ inline std::vector<std::int64_t> integers(const onnx::NodeProto& node, std::stri
   return {attribute->ints().begin(), attribute->ints().end()};
 }
 
-/// Whether `perm` names each of its axes once.
+/// True if `perm` contains each of its axes once.
 inline bool is_permutation(const std::vector<std::int64_t>& perm) {
   std::vector<bool> seen(perm.size());
   for (const std::int64_t axis : perm) {
@@ -45,7 +45,7 @@ inline bool is_permutation(const std::vector<std::int64_t>& perm) {
   return true;
 }
 
-/// The attribute of this name, which the node gets where it has none.
+/// The attribute of this name, added to the node if it has none.
 inline onnx::AttributeProto& attribute_to_set(onnx::NodeProto& node, std::string_view name,
                                               onnx::AttributeProto::AttributeType type) {
   for (onnx::AttributeProto& attribute : *node.mutable_attribute())

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::int64_t largest_checked_bytes = 1024;
 
-/// The model without the data of its weights, which become inputs: the checker looks for external
-/// data, and what a graph is does not depend on it.
+/// The model without the data of its weights, which become inputs: the checker would look for
+/// external data, which does not matter here.
 onnx::ModelProto without_weights(const onnx::ModelProto& model) {
   onnx::ModelProto out;
   out.set_ir_version(model.ir_version());
@@ -63,7 +63,7 @@ bool contradict(const Type& a, const Type& b) {
 void check_model(const onnx::ModelProto& model, const std::string& path, const std::string& what,
                  const std::string& advice) {
   onnx::ModelProto copy = without_weights(model);
-  // ONNX Runtime has this operator in ONNX's own domain, where onnx itself knows none.
+  // ONNX Runtime has this operator in ONNX's own domain, but onnx does not.
   for (onnx::NodeProto& node : *copy.mutable_graph()->mutable_node())
     if (node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
   auto& contrib = *copy.add_opset_import();

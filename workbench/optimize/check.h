@@ -1,4 +1,4 @@
-// Whether a model under change is still one.
+// Checks that a changed model is still valid.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace symprof::workbench {
 
-/// Throws Error where onnx's checker does not accept the model: "<path>: <what>: <its words>".
-/// Tensors of more than a KiB are checked by type alone.
+/// Throws Error if onnx's checker rejects the model: "<path>: <what>: <its message>". Of tensors
+/// above a KiB only the type is checked.
 void check_model(const onnx::ModelProto& model, const std::string& path, const std::string& what,
                  const std::string& advice);
 
-/// Throws Error where onnx infers another dtype or another size of a value than `editor` has for
-/// it. `model` is what the editor has put back.
+/// Throws Error if onnx infers another dtype or size of a value than `editor` has. `model` is what
+/// the editor has committed.
 void check_types(const Editor& editor, const onnx::ModelProto& model, const std::string& path,
                  const std::string& what);
 

@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t largest_shared_bytes = 256;
 
-/// The tensor of a Constant, whatever its attribute; empty for texts and sparse ones.
+/// The tensor of a Constant, whatever its attribute; empty for texts and sparse tensors.
 std::optional<onnx::TensorProto> constant_of(const onnx::NodeProto& node) {
   if (node.attribute_size() != 1 || !node.attribute(0).ref_attr_name().empty()) return std::nullopt;
   const onnx::AttributeProto& attribute = node.attribute(0);
@@ -228,7 +228,7 @@ ConstantPointer Editor::constant(const std::string& value) const {
     try {
       if (constant.tensor.data_type() != onnx::TensorProto::STRING)
         constant.value = trace::constant_tensor(constant.tensor, value);
-    } catch (const Error&) {  // A type that nothing here computes with.
+    } catch (const Error&) {  // A dtype without computation here.
     }
     if (constant.value && constant.value->data.empty() && constant.value->spec.numel() != 0)
       constant.value = nullptr;
@@ -357,7 +357,7 @@ void Editor::replace(const std::string& value, const std::string& by) {
   redirect(value, by);
   if (!is_output(value)) return;
   if (const int old = maker(value); old >= 0) {
-    unlink(old);  // It must not make the output any more.
+    unlink(old);  // So that it no longer makes the output.
     for (std::string& output : *nodes_[static_cast<std::size_t>(old)].mutable_output())
       if (output == value) output = fresh(value + "_unused");
     link(old);

@@ -1,4 +1,4 @@
-// The graph of an editor put back into its model.
+// Writes an editor's graph back into its model.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,7 +16,7 @@ void Editor::import_domain(std::string_view domain) {
   opset->set_version(1);
 }
 
-/// Several nodes may stand for one of the file, and ONNX Runtime wants their names to differ.
+/// Several nodes may replace one of the file, and ONNX Runtime requires distinct names.
 void Editor::name_apart(onnx::GraphProto& graph) {
   std::unordered_set<std::string> names;
   for (onnx::NodeProto& node : *graph.mutable_node()) {

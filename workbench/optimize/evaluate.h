@@ -1,4 +1,4 @@
-// The value of an operator on constants.
+// Evaluates an operator on constants.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@ class NodeProto;
 
 namespace symprof::workbench {
 
-/// The results of `node` on `inputs` (null where an optional input is left out), computed in the
-/// types that ONNX gives; empty for an operator, an attribute or a dtype that has no rule here, and
+/// The results of `node` on `inputs` (null for an omitted optional input), computed in the types
+/// that ONNX specifies; empty for an operator, an attribute or a dtype without a rule here, and
 /// where a result would have more than `most_elements`.
 std::optional<std::vector<ConstantPointer>> evaluate(const onnx::NodeProto& node,
                                                      const std::vector<ConstantPointer>& inputs,

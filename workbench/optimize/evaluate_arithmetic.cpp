@@ -1,4 +1,4 @@
-// Operators that compute with numbers: in double precision or 64 bits, rounded to their dtype.
+// Numeric operators: computed in double precision or 64 bits, rounded to their dtype.
 #include <cmath>
 
 #include "base/float8.h"
@@ -27,7 +27,8 @@ bool has_numbers(const ConstantTensor& tensor) {
 
 Results cast_to(const ConstantTensor& source, DType dtype) {
   if (dtype == source.spec.dtype) return one(std::make_shared<ConstantTensor>(source));
-  // What lies beyond eight bits is rounded as a node's attribute `saturate` says: not here.
+  // Overflow of eight-bit floats depends on a node's attribute `saturate`, which is not handled
+  // here.
   if (!has_numbers(source) || is_float8(dtype)) return std::nullopt;
   const Sizes& sizes = source.spec.sizes;
   if (!is_floating_point(source.spec.dtype) && !is_floating_point(dtype)) {
@@ -57,7 +58,7 @@ std::vector<T> numbers_of(const ConstantTensor& tensor) {
     return integers_of(tensor);
 }
 
-/// The operands of a binary operator, both of one shape.
+/// Broadcasts the operands of a binary operator to one shape.
 template <class T, class Operation>
 std::optional<std::vector<T>> paired(const ConstantTensor& a, const ConstantTensor& b,
                                      const Sizes& sizes, std::int64_t most, Operation operation) {

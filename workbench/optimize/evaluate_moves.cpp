@@ -1,4 +1,4 @@
-// Operators that move elements and compute none.
+// Operators that move elements without computing.
 #include <cstdlib>
 #include <numeric>
 

@@ -1,4 +1,4 @@
-// What evaluate.cpp and its two families of operators share.
+// Declarations common to evaluate.cpp and its two operator families.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -25,7 +25,7 @@ struct Call {
   const ConstantTensor* input(std::size_t index) const {
     return index < inputs.size() ? inputs[index].get() : nullptr;
   }
-  /// Integers of an input, or of the attribute that older opsets have in its place.
+  /// Integers of an input, or of the attribute that older opsets use instead.
   Sizes list(std::size_t index, std::string_view attribute) const {
     if (const ConstantTensor* tensor = input(index)) return integers_of(*tensor);
     return integers(node, attribute);
@@ -57,7 +57,7 @@ inline Results reshaped(const ConstantTensor& source, Sizes sizes) {
   return one(out);
 }
 
-/// A tensor whose element at each index is that of `source` at the place that `from` says.
+/// A tensor whose element at each index is the element of `source` at the offset `from` gives.
 template <class From>
 Results gathered(const ConstantTensor& source, Sizes sizes, std::int64_t most, From from) {
   const std::int64_t count = count_of(sizes);
@@ -103,17 +103,17 @@ inline Results expanded(const ConstantTensor& source, const Sizes& sizes, std::i
   });
 }
 
-/// A family's answer for an operator: null where the operator is none of it.
+/// The evaluator of an operator family.
 using Evaluator = Results (*)(const Call& call);
 struct Evaluation {
   std::string_view op;
-  std::size_t inputs = 0;  ///< That must be there.
+  std::size_t inputs = 0;  ///< Required inputs.
   Evaluator evaluate = nullptr;
 };
 
-/// Operators that move elements: shapes, slices, gathers.
+/// Finds an operator that moves elements: shapes, slices, gathers; null for others.
 const Evaluation* find_move(std::string_view op);
-/// The value of an operator that computes with numbers; empty where `call` is of none.
+/// The value of a numeric operator; empty if `call` is not one.
 Results arithmetic(const Call& call);
 
 }  // namespace symprof::workbench::evaluation

@@ -26,8 +26,9 @@ constexpr const char* level_names[] = {"none", "standard", "microsoft", "trainin
 Fused level_of(const std::string& name) {
   for (int i = 0; i < 4; ++i)
     if (name == level_names[i]) return static_cast<Fused>(i);
-  throw Error(SettingRef{"fused"},
-              fmt::format("'{}' is none of none, standard, microsoft, training.", name));
+  throw Error(
+      SettingRef{"fused"},
+      fmt::format("unknown level '{}'; expected none, standard, microsoft or training.", name));
 }
 
 std::vector<const Rule*> chosen_rules(const OptimizeOptions& options) {
@@ -67,7 +68,7 @@ std::int64_t result_bytes(const Editor& editor, int node) {
   return bytes;
 }
 
-/// Nodes without Constants, those of subgraphs too.
+/// The number of nodes without Constants, including subgraphs.
 std::int64_t count_nodes(const onnx::ModelProto& model) {
   std::int64_t count = 0;
   for_all_nodes(model.graph().node(),
@@ -136,7 +137,7 @@ class Optimizer {
 
   enum class Scope : std::uint8_t { main, part };
 
-  /// All rules, one after the other, over the graph of `model`.
+  /// Applies all rules, one after the other, to the graph of `model`.
   bool sweep_all(onnx::ModelProto& model, const NameSet& elsewhere, Scope scope) {
     Editor editor(model, elsewhere);
     bool changed = false;
@@ -149,7 +150,7 @@ class Optimizer {
     return changed;
   }
 
-  /// Checks the model after a rule, and shows it to who wants to look.
+  /// Checks the model after a rule, and passes it to the callback.
   void show(Editor* editor, const std::string& rule) {
     if (!options_.checks_each_rule && !options_.after_rule) return;
     if (editor) editor->commit();
@@ -176,8 +177,8 @@ class Optimizer {
     return report.times > before;
   }
 
-  /// What each change has to make smaller: nodes, Einsums, computed operands and results, all
-  /// operands. No rule makes an Einsum.
+  /// What each change has to reduce, in lexicographic order: nodes, Einsums, computed operands and
+  /// results, all operands. No rule makes an Einsum.
   using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   static Size size_of(const Editor& editor) {
     return {editor.live_nodes(), editor.einsums(), editor.edges(), editor.operands()};

@@ -1,4 +1,4 @@
-// Simplifies a model: rules applied until none applies.
+// Simplifies a model: applies rules until none matches.
 //
 // Public header.
 #pragma once
@@ -15,45 +15,46 @@ namespace symprof::workbench {
 struct OptimizeOptions {
   std::string fused = "standard";       ///< Or "none", "microsoft", "training".
   std::vector<std::string> only, skip;  ///< Names of rules.
-  std::vector<std::string> also;        ///< Rules of any level besides those of `fused`.
-  /// Whether onnx's checker and its inference of types look at the model after each rule that
-  /// changed it, not only at the end.
+  std::vector<std::string> also;        ///< Rules of any level in addition to those of `fused`.
+  /// True: onnx's checker and type inference verify the model after each rule that changed it, not
+  /// only at the end.
   bool checks_each_rule = false;
-  bool is_typed = false;     ///< infer_types() has run on the model as it is.
-  bool only_counts = false;  ///< The report is wanted and not the model, which is not checked then.
-  /// Called with the model before the first rule (no name), and after each rule that changed its
-  /// main graph in a pass; "subgraphs" stands for all rules in bodies of If, Loop and Scan.
+  bool is_typed = false;     ///< infer_types() has already run on the model.
+  bool only_counts = false;  ///< Only the report is needed; the resulting model is not checked.
+  /// Called with the model before the first rule (with an empty name), and after each rule that
+  /// changed its main graph in a pass; "subgraphs" stands for all rules in bodies of If, Loop and
+  /// Scan.
   std::function<void(const std::string& rule, const onnx::ModelProto& model)> after_rule;
 };
 
 struct RuleReport {
   std::string name;
   std::int64_t times = 0, removed = 0, added = 0;
-  std::int64_t sweeps = 0, most = 0;  ///< Looks at a graph; the most changes of one of them.
-  double milliseconds = 0;            ///< Of looking for its pattern and of changing the graph.
-  std::int64_t bytes = 0;  ///< Results that are not made any more, where their sizes are known.
+  std::int64_t sweeps = 0, most = 0;  ///< Passes over a graph; the most changes in one of them.
+  double milliseconds = 0;            ///< For matching the pattern and changing the graph.
+  std::int64_t bytes = 0;             ///< Removed results, where their sizes are known.
 };
 
 struct OptimizeReport {
-  /// Without Constants, with those of subgraphs, functions inlined.
+  /// Without Constants, with subgraphs, functions inlined.
   std::int64_t nodes_before = 0, nodes_after = 0;
   int passes = 0;
-  std::vector<RuleReport> rules;  ///< In the order of the list, those that were tried.
+  std::vector<RuleReport> rules;  ///< The rules that were tried, in the order of the table.
   std::vector<std::string> warnings;
 };
 
-/// Name, meaning and level of each rule, for --list; "by name" where it has none.
+/// For --list: name, meaning and level of each rule; the level "by name" for rules that have to be
+/// named.
 struct RuleDescription {
   std::string name, meaning, level;
 };
 std::vector<RuleDescription> rule_list();
 
 /// Inlines functions and applies rules to the main graph and its subgraphs until none applies. It
-/// ends: a change lowers the number of nodes, or leaves it and lowers that of Einsums, or leaves
-/// both and lowers that of computed operands and results, or leaves all three and lowers that of
-/// all operands; a rule that did none of it once is not tried again. Types of inputs and outputs
-/// stay. Throws Error for a name that is no rule, for a model that onnx's checker finds not valid,
-/// and where the result is not.
+/// terminates: each change reduces, in lexicographic order, the numbers of nodes, of Einsums, of
+/// computed operands and results, and of all operands; a rule that once did not is disabled. Types
+/// of inputs and outputs are unchanged. Throws Error for an unknown rule, and if onnx's checker
+/// rejects the model or the result.
 OptimizeReport optimize(onnx::ModelProto& model, const OptimizeOptions& options,
                         const std::string& path);
 

@@ -1,4 +1,4 @@
-// What rules ask about values around a node.
+// Pattern-matching helpers of the rules.
 #pragma once
 
 #include <cmath>
@@ -12,13 +12,12 @@
 
 namespace symprof::workbench {
 
-/// Within half a unit of the seventh digit, as constants in float32 are.
+/// True within half a unit of the seventh digit, the precision of float32 constants.
 inline bool is_near(std::optional<double> number, double wanted) {
   return number && std::fabs(*number - wanted) <= 1e-6 * std::fabs(wanted);
 }
 
-/// The only number of a constant of one element that does not add a dimension to a tensor of
-/// `rank`.
+/// The number of a one-element constant that does not add a dimension to a tensor of `rank`.
 inline std::optional<double> scalar(const Editor& editor, const std::string& value,
                                     std::size_t rank) {
   const Type type = editor.type(value);
@@ -26,11 +25,11 @@ inline std::optional<double> scalar(const Editor& editor, const std::string& val
   return editor.number(value);
 }
 
-/// Of a node with two inputs of which one is a number: the other input, and the number.
+/// For a node with two inputs of which one is a number: the other input, and the number.
 struct WithNumber {
   std::string value;
   double number = 0;
-  int side = 0;  ///< Of the value.
+  int side = 0;  ///< The position of the value.
 };
 
 inline std::optional<WithNumber> with_number(const Editor& editor, int node) {
@@ -41,7 +40,7 @@ inline std::optional<WithNumber> with_number(const Editor& editor, int node) {
   return std::nullopt;
 }
 
-/// The node that makes `value` where it is ONNX's own `op` and nothing else reads the value.
+/// The node that makes `value` if it is ONNX's own `op` and has no other reader; else -1.
 inline int private_maker(const Editor& editor, const std::string& value, std::string_view op) {
   const int node = editor.maker(value);
   return editor.is(node, op) && editor.is_private(value) ? node : -1;
@@ -57,8 +56,8 @@ inline bool is_float(const Editor& editor, const std::string& value) {
   return dtype && is_floating_point(*dtype);
 }
 
-/// The numbers of a constant that has one for each of `channels`, at axis 1 of `rank`, or one for
-/// all; empty for others.
+/// The numbers of a constant with one element for each of `channels`, at axis 1 of `rank`, or one
+/// for all; empty for others.
 inline std::vector<double> by_channel(const Editor& editor, const std::string& value,
                                       std::size_t rank, std::int64_t channels) {
   const ConstantPointer constant = editor.constant(value);
@@ -72,14 +71,13 @@ inline std::vector<double> by_channel(const Editor& editor, const std::string& v
   return all;
 }
 
-/// Whether `axis`, which may count from behind, is the last of a value's axes.
+/// True if `axis`, which may be negative, is the last of a value's axes.
 inline bool is_last_axis(const Editor& editor, const std::string& value, std::int64_t axis) {
   const auto rank = static_cast<std::int64_t>(rank_of(editor, value));
   return rank > 0 && (axis == -1 || axis == rank - 1);
 }
 
-/// Readers of the node's first output read `by` instead, and the node goes. False where they
-/// cannot.
+/// Makes readers of the node's first output read `by`, and removes the node. False if they cannot.
 inline bool pass(Editor& editor, int node, const std::string& by) {
   const std::string value = editor.node(node).output(0);
   if (!editor.can_replace(value, by)) return false;
@@ -88,7 +86,7 @@ inline bool pass(Editor& editor, int node, const std::string& by) {
   return true;
 }
 
-/// The same, and so does what only the node read.
+/// The same, and removes producers that only the node read.
 inline bool pass_and_drop(Editor& editor, int node, const std::string& by) {
   const onnx::NodeProto old = editor.node(node);
   if (!pass(editor, node, by)) return false;
@@ -96,8 +94,8 @@ inline bool pass_and_drop(Editor& editor, int node, const std::string& by) {
   return true;
 }
 
-/// A node `op` from `inputs` to the output of `node`, which goes; so does what only it read. The
-/// node has `more` outputs behind that one.
+/// Replaces `node` by `made`, a node `op` from `inputs` to the same output, and removes producers
+/// that only `node` read. The new node has `more` further outputs.
 inline int become(Editor& editor, int node, onnx::NodeProto made,
                   const std::vector<std::string>& inputs,
                   const std::vector<std::string>& more = {}) {

@@ -1,4 +1,4 @@
-// What a rule of the optimizer is.
+// The definition of an optimizer rule.
 #pragma once
 
 #include <cstdint>
@@ -8,26 +8,26 @@
 
 namespace symprof::workbench {
 
-/// Which operators an optimized model may have that it had not.
+/// Which new operators an optimized model may contain.
 enum class Fused : std::uint8_t {
-  none,       ///< Those of the same kind: no norms or activations as one node.
+  none,       ///< None: no fused norms or activations.
   standard,   ///< All of ONNX's own at the model's opset.
-  microsoft,  ///< And those of ONNX Runtime.
-  training,   ///< And those that only its build for training has.
+  microsoft,  ///< Also those of ONNX Runtime.
+  training,   ///< Also those of ONNX Runtime's training build.
 };
 
 struct Rule {
   std::string_view name, meaning;
-  /// Changes the graph around a live node, and says whether it did.
+  /// Changes the graph around a live node. Returns true if it did.
   bool (*apply)(Editor& editor, int node);
   Fused level = Fused::none;
-  /// Applied only where a caller names it: it makes what not every runtime or reader wants.
+  /// Applied only if the caller names it: its result does not suit every runtime or reader.
   bool only_by_name = false;
 };
 
 namespace rules {
 
-/// ONNX Runtime's own operators.
+/// The domain of ONNX Runtime's own operators.
 constexpr const char* contrib_domain = "com.microsoft";
 
 bool fold_constant(Editor& editor, int node);

@@ -8,7 +8,7 @@
 namespace symprof::workbench {
 namespace {
 
-/// What a graph's nodes may read from around them.
+/// The outer values that a graph's nodes may read.
 struct Surroundings {
   std::map<std::string, const onnx::ValueInfoProto*> types;
   std::map<std::string, const onnx::TensorProto*> constants;
@@ -21,7 +21,7 @@ struct Surroundings {
   }
 };
 
-/// A constant that rules look at: shapes, axes, scalars. Larger ones stay where they are.
+/// True for constants that rules inspect: shapes, axes, scalars. Larger ones are not copied.
 bool is_small(const onnx::TensorProto& tensor) { return element_count(tensor) <= 64; }
 
 onnx::ValueInfoProto type_of(const std::string& name, const Surroundings& around) {

@@ -1,5 +1,4 @@
-// Bodies of If, Loop and Scan as models of their own, so that what changes a main graph changes
-// them.
+// Bodies of If, Loop and Scan as separate models, so that the rules of a main graph apply to them.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -12,14 +11,14 @@ namespace symprof::workbench {
 
 using NameSet = std::unordered_set<std::string>;
 
-/// Names that the subgraphs of a graph's nodes have: around them no new value may have one.
+/// Names in the subgraphs of a graph's nodes: new outer values must not reuse them.
 NameSet names_in_subgraphs(const onnx::GraphProto& graph);
-/// Names of the graph's values, those of its subgraphs too.
+/// Names of the graph's values, including its subgraphs.
 void add_names(const onnx::GraphProto& graph, NameSet& names);
 
 /// Calls `change` with each subgraph of the main graph, inner ones last, as the graph of a model:
-/// what it reads from around it are inputs there, or initializers where they are constants. What
-/// `change` leaves of the graph is put back, and operator sets that it imported are the model's.
+/// outer values become inputs, or initializers where they are constants. The changed graph replaces
+/// the subgraph, and its imported operator sets are added to the model.
 void for_each_subgraph(onnx::ModelProto& model,
                        const std::function<void(onnx::ModelProto& part)>& change);
 

@@ -1,4 +1,4 @@
-// The text of onnx-array-api, to the letter.
+// The text of onnx-array-api, letter for letter.
 #include <doctest/doctest.h>
 
 #include "report/onnx/pretty.h"
@@ -14,7 +14,7 @@ std::string pretty(const std::string& name) {
   return fmt::to_string(out);
 }
 
-/// The tool calls initializers of eight bits int32; the file's own type is right.
+/// onnx-array-api calls eight-bit initializers int32; the file's type is correct.
 std::string corrected(std::string text) {
   for (const std::string name : {"int8", "uint8"}) {
     const std::string wrong = "name='unused_" + name + "' type=int32";
@@ -27,7 +27,7 @@ std::string corrected(std::string text) {
 }  // namespace
 
 TEST_SUITE("workbench_pretty") {
-  TEST_CASE("every golden model that the tool printed is printed as there") {
+  TEST_CASE("every golden model is printed as by onnx-array-api") {
     const auto names = test::workbench_names("text", true);
     CHECK(names.size() == 32);
     for (const std::string& name : names) {

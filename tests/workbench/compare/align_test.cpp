@@ -1,4 +1,4 @@
-// Rows of pairs of models, as onnx-array-api compares them: tests/workbench/golden/rows/.
+// Rows of model pairs compared as by onnx-array-api: tests/workbench/golden/rows/.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -91,7 +91,7 @@ std::vector<GoldenPair> golden_pairs() {
 
 json number_or_null(const std::optional<std::size_t>& row) { return row ? json(*row) : json(); }
 
-/// Results of two or more dimensions that no Constant made: what a graph computes.
+/// True for results of two or more dimensions that no Constant made: computed values.
 bool is_computed(const Row& row) {
   return row.kind == RowKind::result && row.shape && row.shape->size() >= 2 &&
          row.op_type != "Constant";
@@ -121,7 +121,7 @@ std::int64_t twins_paired(const GoldenPair& golden, const Alignment& alignment) 
   });
 }
 
-/// The differences that the tool measured, where its table has them: " | a=0.5 r=434.5".
+/// Adds the differences in onnx-array-api's table, where it has them: " | a=0.5 r=434.5".
 void add_printed_differences(const std::string& table, Alignment& alignment) {
   std::istringstream lines(table);
   std::string line;
@@ -147,7 +147,7 @@ Row small_row(RowKind kind, const std::string& name, double value) {
 }  // namespace
 
 TEST_SUITE("workbench_align") {
-  TEST_CASE("signatures are the tool's, and so are their letters of its sums") {
+  TEST_CASE("signatures and letters equal those of onnx-array-api") {
     const json golden = json::parse(test::workbench_text("signatures.json"));
     REQUIRE(golden.size() >= 18);
     for (const auto& [name, wanted] : golden.items()) {
@@ -163,7 +163,7 @@ TEST_SUITE("workbench_align") {
           CHECK(signature_letter(row.signature.sums[k]) == row.signature.letters[k]);
   }
 
-  TEST_CASE("the edit distance pairs the rows that the tool pairs, at its costs") {
+  TEST_CASE("the edit distance equals that of onnx-array-api in pairs and costs") {
     const auto goldens = golden_pairs();
     REQUIRE(goldens.size() >= 29);
     for (const GoldenPair& golden : goldens) {
@@ -181,7 +181,7 @@ TEST_SUITE("workbench_align") {
     }
   }
 
-  TEST_CASE("the table is the tool's") {
+  TEST_CASE("the table equals that of onnx-array-api") {
     std::size_t tables = 0;
     for (const GoldenPair& golden : golden_pairs())
       for (const std::size_t width : {std::size_t{60}, std::size_t{90}}) {
@@ -199,7 +199,7 @@ TEST_SUITE("workbench_align") {
     CHECK(tables >= 10);
   }
 
-  TEST_CASE("the best alignment pairs equal values whatever the order of nodes") {
+  TEST_CASE("the best alignment pairs equal values in any order of nodes") {
     for (const GoldenPair& golden : golden_pairs()) {
       if (golden.answer["mode"] == "nodes") continue;
       INFO(golden.name);
@@ -210,7 +210,7 @@ TEST_SUITE("workbench_align") {
     }
   }
 
-  TEST_CASE("every row is in one line of either alignment, and costs add up") {
+  TEST_CASE("both alignments contain every row once, and costs add up") {
     for (const GoldenPair& golden : golden_pairs())
       for (const Alignment& found :
            {align_edit(golden.a, golden.b), align_best(golden.a, golden.b)}) {
@@ -231,7 +231,7 @@ TEST_SUITE("workbench_align") {
       }
   }
 
-  TEST_CASE("a side without rows leaves the other's alone") {
+  TEST_CASE("a side without rows leaves the other side's rows unpaired") {
     const std::vector<Row> rows = {small_row(RowKind::result, "x", 1),
                                    small_row(RowKind::result, "y", 2)};
     const auto best = [](std::span<const Row> a, std::span<const Row> b) {

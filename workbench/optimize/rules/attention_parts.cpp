@@ -8,7 +8,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// Takes a factor off `value`, where it is a number by which nobody else sees it multiplied.
+/// Moves a constant factor of `value` into `scale`, if no other node reads the scaled value.
 std::string without_scale(const Editor& editor, const std::string& value, double& scale) {
   const int node = editor.maker(value);
   const bool divides = editor.is(node, "Div");
@@ -25,7 +25,7 @@ bool is_minus_infinity(const Editor& editor, const std::string& value) {
   return editor.number(value) == -std::numeric_limits<double>::infinity();
 }
 
-/// Whether a mask is as wide as the scores, and in other dimensions 1 or as long.
+/// True if the mask broadcasts to the scores, with the full last dimension.
 bool fits(const Type& mask, const Type& scores) {
   if (!mask.sizes || !scores.sizes || mask.sizes->size() < 2 ||
       mask.sizes->size() > scores.sizes->size() || !mask.sizes->back().same(scores.sizes->back()))
@@ -34,14 +34,15 @@ bool fits(const Type& mask, const Type& scores) {
   for (std::size_t i = 0; i < mask.sizes->size(); ++i) {
     const Size& size = (*mask.sizes)[i];
     const bool is_one = size.number == 1;
-    // One head has no dimension of heads, which a mask of three dimensions would be taken to have.
+    // A single head has no head dimension, but a mask of three dimensions would be read as having
+    // one.
     if (scores.sizes->size() == 3 && mask.sizes->size() == 3 && i == 0 && !is_one) return false;
     if (!is_one && !size.same((*scores.sizes)[i + shift])) return false;
   }
   return true;
 }
 
-/// The product of queries and keys behind `value`; -1 where there is none.
+/// The product of queries and keys that `value` scales; -1: none.
 int scores_of(const Editor& editor, const std::string& value, double& scale) {
   double factor = scale;
   const int node = private_maker(editor, without_scale(editor, value, factor), "MatMul");
@@ -49,7 +50,7 @@ int scores_of(const Editor& editor, const std::string& value, double& scale) {
   return node;
 }
 
-/// Finds mask and product behind the operand of Softmax.
+/// Finds mask and product in the operand of Softmax. Returns the product; -1: none.
 int take_mask(const Editor& editor, const std::string& value, AttentionParts& parts) {
   using Mask = AttentionParts::Mask;
   if (const int plain = scores_of(editor, value, parts.scale); plain >= 0) return plain;
@@ -98,7 +99,7 @@ std::optional<AttentionParts> attention_parts(const Editor& editor, int node) {
     return std::nullopt;
   std::swap(parts.key_order[rank - 1], parts.key_order[rank - 2]);
   if (!parts.mask.empty() && !fits(editor.type(parts.mask), parts.scores)) return std::nullopt;
-  // Leading dimensions are those of queries in keys and values too: nothing is broadcast.
+  // Leading dimensions of keys and values are those of queries: no broadcast.
   const Type q = editor.type(parts.q), v = editor.type(parts.v), k = editor.type(parts.k);
   for (std::size_t i = 0; i + 2 < rank; ++i)
     if (!(*q.sizes)[i].same((*v.sizes)[i]) ||

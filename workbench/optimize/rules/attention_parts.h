@@ -1,4 +1,4 @@
-// Attention in its parts: what the rules that make one operator of it share.
+// Decomposed attention: common to the rules that fuse it.
 #pragma once
 
 #include <string>
@@ -9,25 +9,25 @@
 namespace symprof::workbench::rules {
 
 struct AttentionParts {
-  std::string q, k, v;  ///< [batch, heads, length, size], or [batch, length, size] of one head.
-  std::vector<std::int64_t> key_order;  ///< By which k is permuted before it is one of those.
-  std::string mask;                     ///< Added to scores, or where they count; may be empty.
+  std::string q, k, v;  ///< [batch, heads, length, size]; one head: [batch, length, size].
+  std::vector<std::int64_t> key_order;  ///< The permutation of k to that layout.
+  std::string mask;                     ///< Added to scores, or a boolean selection; may be empty.
   enum class Mask : std::uint8_t { none, added, hidden, seen } mask_is = Mask::none;
   Type scores;
   double scale = 1;
 };
 
-/// The parts behind a product of weights and values; empty where `node` is none.
+/// The parts of attention whose last product is `node`; empty if it is none.
 std::optional<AttentionParts> attention_parts(const Editor& editor, int node);
 
-/// Keys as the operators take them: in the order of queries.
+/// Keys in the layout of queries, as the operators take them.
 std::string keys_of(Editor& editor, int node, const AttentionParts& parts);
 
-/// What `value` repeats for each group of heads, [batch, fewer heads, length, size]; empty where it
-/// repeats nothing.
+/// The operand that `value` repeats for each group of heads, [batch, fewer heads, length, size];
+/// empty if it repeats nothing.
 std::string ungrouped(const Editor& editor, const std::string& value);
 
-/// Numbers of a constant mask that is not too large; empty for others.
+/// Numbers of a constant mask of limited size; else empty.
 std::vector<double> mask_numbers(const Editor& editor, const std::string& mask);
 
 }  // namespace symprof::workbench::rules

@@ -4,7 +4,7 @@
 //                                                                 from opset 23 on
 //   … Where(masked, -inf, s) …                                    … Not(masked)
 //   … k = Reshape(Expand(Unsqueeze(k', 2))), v likewise           y = Attention(q, k', v', mask)
-// A query of which all keys are masked by -inf gets 0 from the operator, and NaN from its parts.
+// For a query whose keys are all masked by -inf, the operator gives 0, and its parts give NaN.
 #include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/optimize/rules/attention_parts.h"
@@ -12,7 +12,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// The mask as ONNX's operator takes it: where it is true, or no truth, it counts.
+/// The mask for ONNX's operator: booleans that are true where a key counts, or numbers.
 std::string standard_mask(Editor& editor, int node, const AttentionParts& parts) {
   using Mask = AttentionParts::Mask;
   if (parts.mask_is != Mask::hidden) return parts.mask;

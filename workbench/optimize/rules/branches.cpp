@@ -1,6 +1,6 @@
 // before                                 after
 //   y = If(true) { a = Add(x, z) } …         y = Add(x, z)
-// A branch with subgraphs of its own waits until those are gone.
+// A branch with subgraphs is inlined once those are gone.
 #include <map>
 
 #include "workbench/optimize/patterns.h"
@@ -33,7 +33,8 @@ bool constant_branch(Editor& editor, int node) {
   if (!branch || !is_flat(*branch) || branch->output_size() != old.output_size()) return false;
   std::map<std::string, std::string> names;
   for (int i = 0; i < old.output_size(); ++i) {
-    // What the branch makes gets the name of the If's result; one that it only passes on has none.
+    // A result of the branch takes the name of the If's output; a value that it only passes through
+    // has none.
     if (old.output(i).empty()) continue;
     if (!names.try_emplace(branch->output(i).name(), old.output(i)).second) return false;
   }

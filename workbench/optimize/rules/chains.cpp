@@ -1,6 +1,6 @@
 // before                                        after
 //   y = Relu(Relu(x)), Clip(Relu(x)), Clip(Clip(x, a, b), c, d)
-//                                               y = Clip(x, lower, upper), Relu where that is all
+//                                               y = Clip(x, lower, upper), or Relu
 //   y = Min(Max(x, a), b), Max(Min(x, b), a)    y = Clip(x, a, b), of numbers with a <= b
 //   y = Not(Not(x))                             y = x
 //   y = Where(Not(c), a, b)                     y = Where(c, b, a)
@@ -25,7 +25,7 @@ struct Bounds {
   double upper = std::numeric_limits<double>::infinity();
 };
 
-/// What a Relu, or a Clip between numbers, does; Min and Max with a number bound one side.
+/// The bounds of a Relu, or of a Clip between numbers; Min and Max with a number bound one side.
 std::optional<Bounds> bounds_of(const Editor& editor, int node) {
   if (editor.is(node, "Relu")) return Bounds{editor.node(node).input(0), 0};
   if (editor.is(node, "Clip") && editor.opset() >= 11) {
@@ -66,7 +66,7 @@ bool merge_clips(Editor& editor, int node) {
   const auto outer = bounds_of(editor, node);
   if (!outer || editor.opset() < 11 || !editor.is_private(outer->of)) return false;
   const auto inner = bounds_of(editor, editor.maker(outer->of));
-  // Clip with a lower bound above the upper one gives the upper one, whatever came before.
+  // Clip with a lower bound above the upper one returns the upper one.
   if (!inner || inner->lower > inner->upper || outer->lower > outer->upper) return false;
   const double lower = std::clamp(inner->lower, outer->lower, outer->upper),
                upper = std::clamp(inner->upper, outer->lower, outer->upper);
@@ -102,7 +102,7 @@ bool where_of_not(Editor& editor, int node) {
 
 namespace {
 
-/// x * factor + shift of a node; one of the two is neutral.
+/// A node as x * factor + shift; one of the two is neutral.
 struct Line {
   std::string of;
   bool scales = false;
@@ -135,7 +135,7 @@ bool merge_scalars(Editor& editor, int node) {
   const double number =
       outer->scales ? outer->number * inner->number : outer->number + inner->number;
   const auto dtype = editor.type(outer->of).dtype();
-  // Nothing that overflows in between may come out finite.
+  // An intermediate overflow must not become finite.
   if (!dtype || element_bits(*dtype) < 32 || std::fabs(number) > 1e30 ||
       (outer->scales && std::fabs(number) < 1e-30))
     return false;

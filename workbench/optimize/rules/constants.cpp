@@ -2,7 +2,7 @@
 //   c = Add(2, 3)                   c = 5, an initializer
 //   y = Shape(x)  x: float[2,8]     y = [2, 8]
 //   y = CastLike(1, x)              y = 1 in the dtype of x
-// What a rule here folds is at most twice as large as what it is made of, or 4,096 elements.
+// A folded result has at most twice the size of its operands, or 4,096 elements.
 #include <algorithm>
 #include <stdexcept>
 
@@ -27,7 +27,7 @@ bool fold_constant(Editor& editor, int node) {
     if (!input.empty() && !inputs.back()) return false;
     if (!inputs.back()) continue;
     const std::int64_t count = inputs.back()->spec.numel();
-    // A large weight that is read elsewhere too would be in the file twice.
+    // A large weight with other readers would be in the file twice.
     if (count > large_weight && editor.readers(input).size() > 1) return false;
     elements += count;
   }
@@ -36,7 +36,7 @@ bool fold_constant(Editor& editor, int node) {
   return editor.fold(node, *results);
 }
 
-// A dimension with a size is a number, whatever the others are.
+// Folds Shape where the requested dimensions are known.
 bool fold_shape(Editor& editor, int node) {
   if (!editor.is(node, "Shape")) return false;
   const Type type = editor.type(editor.node(node).input(0));

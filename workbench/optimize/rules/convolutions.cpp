@@ -1,5 +1,5 @@
 // before                                          after
-//   y = BatchNormalization(Conv(x, w, b), …)        y = Conv(x, w', b'), where nothing is trained
+//   y = BatchNormalization(Conv(x, w, b), …)        y = Conv(x, w', b'), in inference
 //   y = BatchNormalization(Gemm(x, w, b), …)        y = Gemm(x, w', b')
 //   y = Add(Conv(x, w, b), c), c of one number      y = Conv(x, w, b + c)
 //       for each channel
@@ -19,17 +19,17 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// y = scale · x + shift, for each channel.
+/// y = scale · x + shift, per channel.
 struct Affine {
   std::vector<double> scale, shift;
 };
 
-/// A convolution or a Gemm whose weights are here, and whose result nobody else reads.
+/// A convolution or a Gemm with available weights, whose result has a single reader.
 struct Layer {
   int node = -1;
   ConstantPointer weight, bias;
   std::int64_t channels = 0;
-  std::size_t axis = 0;  ///< Of the channels in the weight.
+  std::size_t axis = 0;  ///< The channels' axis in the weight.
 };
 
 bool is_convolution(const Editor& editor, int node) {
@@ -55,12 +55,12 @@ std::optional<Layer> layer_before(const Editor& editor, const std::string& value
   return layer;
 }
 
-/// Puts `affine` into the weights of `layer`, whose node then makes what `node` made.
+/// Folds `affine` into the weights of `layer`, whose node then produces the output of `node`.
 bool absorb(Editor& editor, int node, const Layer& layer, const Affine& affine) {
   std::vector<double> values = reals_of(*layer.weight);
   const auto channels = static_cast<std::size_t>(layer.channels);
   std::vector<double> shift = layer.bias ? reals_of(*layer.bias) : std::vector<double>(channels);
-  std::size_t inner = 1;  // Elements of one channel that follow one another.
+  std::size_t inner = 1;  // Consecutive elements of one channel.
   for (std::size_t i = layer.axis + 1; i < layer.weight->spec.sizes.size(); ++i)
     inner *= static_cast<std::size_t>(layer.weight->spec.sizes[i]);
   for (std::size_t i = 0; i < values.size(); ++i) values[i] *= affine.scale[i / inner % channels];
@@ -136,8 +136,7 @@ bool scale_into_conv(Editor& editor, int node) {
 
 namespace {
 
-/// The Pad before `node`, a window over an image, that adds `wanted` and nothing else; -1
-/// otherwise.
+/// The Pad before `node`, a window over an image, that only adds `wanted`; else -1.
 int pad_before(const Editor& editor, int node, double wanted) {
   const onnx::NodeProto& window = editor.node(node);
   const int pad = private_maker(editor, window.input(0), "Pad");
@@ -150,8 +149,8 @@ int pad_before(const Editor& editor, int node, double wanted) {
   return (!mode || mode->s() == "constant") && value == wanted && old.input_size() <= 3 ? pad : -1;
 }
 
-/// The pads of a window over the image that `pad` pads, with those of the window itself; empty
-/// where there is more than the image's sides.
+/// The pads of a window over the image that `pad` pads, plus those of the window itself; empty if
+/// `pad` pads other axes.
 std::vector<std::int64_t> pads_of_both(const Editor& editor, int pad,
                                        const onnx::NodeProto& window) {
   constexpr std::int64_t widest = 1 << 20;
@@ -170,7 +169,7 @@ std::vector<std::int64_t> pads_of_both(const Editor& editor, int pad,
   return pads;
 }
 
-/// Lets `made`, which stands for `node`, pad what `pad` padded.
+/// Moves the padding of `pad` into `made`, which replaces `node`.
 void absorb_pad(Editor& editor, int node, int pad, onnx::NodeProto made,
                 const std::vector<std::int64_t>& pads) {
   set_integers(made, "pads", pads);
@@ -180,8 +179,8 @@ void absorb_pad(Editor& editor, int node, int pad, onnx::NodeProto made,
   editor.add(std::move(made), node);
 }
 
-/// Whether each window is longer than what is padded: none lies in the padding alone, and ONNX
-/// Runtime takes the pads.
+/// True if each window is longer than the padding: no window lies in the padding alone, and ONNX
+/// Runtime accepts the pads.
 bool are_windows_longer(const onnx::NodeProto& pool, const std::vector<std::int64_t>& pads) {
   const auto kernel = integers(pool, "kernel_shape");
   for (std::size_t i = 0; i < pads.size() && !kernel.empty(); ++i)
@@ -206,7 +205,7 @@ bool pad_into_pool(Editor& editor, int node) {
   if ((!takes_most && !editor.is(node, "AveragePool")) || editor.opset() < 11) return false;
   onnx::NodeProto pool = editor.node(node);
   const auto own = integers(pool, "pads");
-  // A mean counts what a Pad added; what the pooling pads itself it has to count, too.
+  // An average includes the elements of a Pad; the pooling's own padding must be included too.
   const bool counts = integer(pool, "count_include_pad", 0) != 0 ||
                       std::all_of(own.begin(), own.end(), [](auto width) { return width == 0; });
   if (pool.output_size() != 1 || integer(pool, "ceil_mode", 0) != 0 || (!takes_most && !counts))

@@ -11,8 +11,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// Letters of the axes of operands and of the result, which are all written out and in each of them
-/// different.
+/// Axis letters of operands and result, all explicit and distinct within each.
 struct Equation {
   std::vector<std::string> operands;
   std::string result;
@@ -48,14 +47,14 @@ std::optional<Equation> equation_of(const Editor& editor, int node) {
   return is_simple ? std::optional(equation) : std::nullopt;
 }
 
-/// A product of matrices: which input is the left one, and which of them are transposed.
+/// A product of matrices: which input is the left one, and which are transposed.
 struct MatrixProduct {
   int left = 0;
   bool is_left_turned = false, is_right_turned = false;
-  bool is_batched = false;  ///< Both have as many axes.
+  bool is_batched = false;  ///< Both have equally many axes.
 };
 
-/// With `a` on the left: the axis of sums is the last or last but one of both.
+/// With `a` on the left: the contracted axis is the last or last but one of both.
 std::optional<MatrixProduct> matrix_product(std::string a, std::string b,
                                             const std::string& result) {
   if (a.size() < 2 || b.size() < 2 || result.size() != a.size()) return std::nullopt;
@@ -79,7 +78,7 @@ std::optional<MatrixProduct> matrix_product(std::string a, std::string b,
   return is_product ? std::optional(product) : std::nullopt;
 }
 
-/// Sizes of axes that have one letter are equal: nothing is broadcast.
+/// True if axes with the same letter have equal sizes: no broadcast.
 bool are_sizes_equal(const Editor& editor, int node, const Equation& equation) {
   const Type a = editor.type(editor.node(node).input(0)),
              b = editor.type(editor.node(node).input(1));

@@ -1,19 +1,18 @@
-// before                                                    after
+// before                                      after
 //   s = Add(Add(Gather(words, ids), Gather(types, kinds)),
 //           positions)
-//   y = LayerNormalization(s, w, b)                           y =
-//   EmbedLayerNormalization(Cast(ids),
-//                                                                 Cast(kinds), words, positions,
-//                                                                 types, w, b), com.microsoft
-// In any order and without types, too. Positions are one constant, [length, hidden] or with a batch
-// of 1: what folding constants leaves of a Gather of 0, 1, 2, …
+//   y = LayerNormalization(s, w, b)             y = EmbedLayerNormalization(Cast(ids),
+//                                                   Cast(kinds), words, positions,
+//                                                   types, w, b), com.microsoft
+// In any order, also without types. Positions are one constant, [length, hidden] or with a batch
+// of 1: the folded Gather of 0, 1, 2, …
 #include "workbench/optimize/patterns.h"
 #include "workbench/optimize/rule.h"
 
 namespace symprof::workbench::rules {
 namespace {
 
-/// A table and the ids [batch, length] of its rows.
+/// A table and the ids [batch, length] of the rows looked up.
 struct Lookup {
   std::string table, ids;
 };
@@ -36,7 +35,7 @@ std::optional<Lookup> lookup_of(const Editor& editor, const std::string& value) 
              : std::nullopt;
 }
 
-/// Takes the operands of a sum; false where one of them is something else.
+/// Collects the operands of a sum; false if one of them is something else.
 bool take_parts(const Editor& editor, const std::string& sum, EmbeddingParts& parts) {
   if (const int add = private_maker(editor, sum, "Add"); add >= 0)
     return take_parts(editor, editor.node(add).input(0), parts) &&
@@ -51,7 +50,7 @@ bool take_parts(const Editor& editor, const std::string& sum, EmbeddingParts& pa
   return lookup.has_value();
 }
 
-/// Positions as a table [length, hidden] for sums of this type; empty where they are none.
+/// Positions as a table [length, hidden] for sums of this type; empty if not possible.
 std::string position_table(Editor& editor, const std::string& positions, const Type& sum) {
   const ConstantPointer constant = editor.constant(positions);
   std::vector<std::int64_t> sizes = constant->spec.sizes;
@@ -65,7 +64,7 @@ std::string position_table(Editor& editor, const std::string& positions, const T
   return editor.add_constant(ConstantPointer(table), positions + "_table");
 }
 
-/// The ids in the dtype that the operator takes.
+/// The ids in the operator's dtype.
 std::string as_int32(Editor& editor, int node, const std::string& ids) {
   const Type type = editor.type(ids);
   if (type.dtype() == DType::int32) return ids;
@@ -94,7 +93,7 @@ bool embed_layer_norm(Editor& editor, int node) {
     return false;
   const std::string positions = position_table(editor, parts.positions, type);
   if (positions.empty()) return false;
-  // Words are the larger table.
+  // The word table is the larger one.
   const bool has_types = parts.lookups.size() == 2;
   const Type first = editor.type(parts.lookups[0].table);
   if (has_types &&

@@ -41,7 +41,7 @@ bool are_equal(const onnx::NodeProto& a, const onnx::NodeProto& b) {
          attributes_of(a) == attributes_of(b);
 }
 
-/// Whether every number of `from` is one of `to`.
+/// True if `to` represents every number of `from`.
 bool holds(DType from, DType to) {
   if (from == to) return true;
   if (is_floating_point(from))

@@ -13,7 +13,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// The permutation that swaps the last two of `rank` axes.
+/// True if the permutation only swaps the last two of its axes.
 bool swaps_last(const std::vector<std::int64_t>& perm) {
   const std::size_t rank = perm.size();
   if (rank < 2) return false;
@@ -55,7 +55,7 @@ bool take_transposes(Editor& editor, int node) {
     const int transpose = swapped(editor, value);
     const char* name = side == 0 ? "transA" : "transB";
     if (transpose < 0 || !editor.is_private(value)) continue;
-    // Vectors have no second axis; FusedMatMul wants two of each operand.
+    // FusedMatMul requires two axes of each operand, so vectors do not qualify.
     made.set_input(side, editor.node(transpose).input(0));
     set_integer(made, name, 1 - integer(made, name, 0));
     gone.push_back(transpose);
@@ -104,7 +104,8 @@ bool fused_matmul(Editor& editor, int node) {
 
 namespace {
 
-/// The activation goes into the `op` before it, as `fused`. ONNX Runtime has both in float32 alone.
+/// Fuses the activation into the preceding `op`, as `fused`. ONNX Runtime supports both in float32
+/// only.
 bool activate(Editor& editor, int node, std::string_view op, const char* fused) {
   const bool is_activation =
       editor.is(node, "Relu") || editor.is(node, "Sigmoid") || editor.is(node, "Tanh");
@@ -220,7 +221,7 @@ bool transpose_of_product(Editor& editor, int node) {
 }
 
 // y = Reshape(Gemm(Reshape(x, [rows, k]), w), [batch, length, n]): the axes before the last are the
-// rows, so FusedMatMul takes x as it is.
+// rows, so FusedMatMul takes x directly.
 bool gemm_of_reshaped(Editor& editor, int node) {
   if (!editor.is(node, "Reshape")) return false;
   const std::string middle = editor.node(node).input(0);

@@ -17,7 +17,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// Factors of a product tree that nothing else reads; numbers apart from values.
+/// Factors of a product tree without other readers; numbers separate from values.
 struct Product {
   std::vector<std::string> values;
   double number = 1;
@@ -48,7 +48,7 @@ Product product_of(const Editor& editor, const std::string& value) {
   return product;
 }
 
-/// The other operand of Add(…, 1) that only one node reads.
+/// The other operand of an Add(…, 1) with a single reader.
 std::string beside_one(const Editor& editor, const std::string& value) {
   const int sum = private_maker(editor, value, "Add");
   const auto operand = with_number(editor, sum);
@@ -57,7 +57,7 @@ std::string beside_one(const Editor& editor, const std::string& value) {
              : std::string();
 }
 
-/// Erf(x / sqrt(2)) + 1, of x.
+/// The x of Erf(x / sqrt(2)) + 1.
 std::string error_sum_of(const Editor& editor, const std::string& value) {
   const int erf = editor.maker(beside_one(editor, value));
   if (!editor.is(erf, "Erf")) return {};
@@ -67,7 +67,7 @@ std::string error_sum_of(const Editor& editor, const std::string& value) {
              : std::string();
 }
 
-/// Whether `value` is x³.
+/// True if `value` is x³.
 bool is_cube(const Editor& editor, const std::string& value, const std::string& x) {
   const int node = editor.maker(value);
   if (editor.is(node, "Pow"))
@@ -76,7 +76,7 @@ bool is_cube(const Editor& editor, const std::string& value, const std::string& 
   return product.number == 1 && product.values == std::vector<std::string>{x, x, x};
 }
 
-/// Tanh(sqrt(2/pi) (x + 0.044715 x³)) + 1, of x.
+/// The x of Tanh(sqrt(2/pi) (x + 0.044715 x³)) + 1.
 std::string tanh_sum_of(const Editor& editor, const std::string& value) {
   const int tanh = editor.maker(beside_one(editor, value));
   if (!editor.is(tanh, "Tanh")) return {};
@@ -97,7 +97,7 @@ std::string tanh_sum_of(const Editor& editor, const std::string& value) {
 
 using SumOf = std::string (*)(const Editor&, const std::string&);
 
-/// x where the node is 0.5 x (what `sum_of` finds, of x); empty for others.
+/// The x of a node 0.5 x (sum), where `sum_of` recognizes the sum of x; else empty.
 std::string gelu_operand(const Editor& editor, int node, SumOf sum_of) {
   if (!editor.is(node, "Mul") && !editor.is(node, "Div")) return {};
   const Product product = product_of(editor, editor.node(node).output(0));

@@ -1,8 +1,7 @@
 // before                                               after
 //   g = Reshape(x, [batch, groups, rest])
-//   y = Reshape(InstanceNormalization(g, s, b), …)     y = GroupNormalization(x, s', b'), with s
-//   and b
-//                                                      for each channel; from opset 21 on
+//   y = Reshape(InstanceNormalization(g, s, b), …)     y = GroupNormalization(x, s', b'), with
+//                                                      s and b per channel; from opset 21 on
 //   y = Mul(GroupNormalization(x, s, b), c), c of      y = GroupNormalization(x, c s, c b)
 //       one number for each channel
 //   y = Add(GroupNormalization(x, s, b), c)            y = GroupNormalization(x, s, b + c)
@@ -12,7 +11,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// Numbers of groups as numbers of their channels; empty where there is not one for each group.
+/// Repeats one number per group for each of its channels; empty unless there is one per group.
 std::vector<double> spread(const Editor& editor, const std::string& value, std::int64_t groups,
                            std::int64_t channels) {
   const ConstantPointer constant = editor.constant(value);
@@ -28,7 +27,7 @@ struct Groups {
   std::int64_t count = 0, channels = 0;
 };
 
-/// What `value` is, with its channels in groups: [batch, groups, rest].
+/// The operand of `value`, whose channels are in groups: [batch, groups, rest].
 std::optional<Groups> groups_in(const Editor& editor, const std::string& value) {
   const int reshape = private_maker(editor, value, "Reshape");
   if (reshape < 0) return std::nullopt;

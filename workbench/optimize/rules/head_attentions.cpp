@@ -2,10 +2,9 @@
 //   attention from its parts (attentions.cpp), then
 //   z = Reshape(Transpose(y)), heads into the last dimension      z = MultiHeadAttention(q', k, v,
 //                                                                 bias), com.microsoft
-//   … of keys and values that are repeated for groups of heads,   z = GroupQueryAttention(q', k',
-//   v',
-//     with a constant mask that hides what comes later            lengths), com.microsoft
-// A query of which all keys are masked by -inf gets 0 from the operators, and NaN from their parts.
+//   … of keys and values repeated for groups of heads,            z = GroupQueryAttention(q', k',
+//     with a constant causal mask                                 v', lengths), com.microsoft
+// For a query whose keys are all masked by -inf, the operators give 0, and their parts give NaN.
 #include <limits>
 
 #include "workbench/optimize/patterns.h"
@@ -15,7 +14,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// The mask as numbers to add, of four dimensions; empty where it cannot be that.
+/// The mask as numbers to add, of four dimensions; empty if not possible.
 std::string added_mask(Editor& editor, int node, const AttentionParts& parts) {
   using Mask = AttentionParts::Mask;
   const Type type = editor.type(parts.mask);
@@ -49,7 +48,7 @@ std::string added_mask(Editor& editor, int node, const AttentionParts& parts) {
   return made ? editor.add_constant(made, parts.mask + "_bias") : std::string();
 }
 
-/// Where the heads of `value` go into the last dimension: that Reshape; -1 where they do not.
+/// The Reshape that merges the heads of `value` into the last dimension; else -1.
 int joined_heads(const Editor& editor, const std::string& value) {
   if (!editor.is_private(value)) return -1;
   const int transpose = editor.readers(value).front();
@@ -66,7 +65,7 @@ int joined_heads(const Editor& editor, const std::string& value) {
   return reshape;
 }
 
-/// A value [batch, heads, length, size] with heads in the last dimension.
+/// A value [batch, heads, length, size] with its heads merged into the last dimension.
 std::string with_joined_heads(Editor& editor, int node, const std::string& q) {
   const Type type = editor.type(q);
   const auto& sizes = *type.sizes;
@@ -110,7 +109,7 @@ bool multi_head_attention(Editor& editor, int node) {
   const int last = has_heads ? joined_heads(editor, editor.node(node).output(0)) : node;
   if (last < 0 || (has_heads && (!(*q.sizes)[1].is_known() || !(*q.sizes)[3].is_known())))
     return false;
-  // ONNX Runtime takes keys and values with heads of one size alone.
+  // ONNX Runtime requires equal head sizes of keys and values.
   const Type v = editor.type(parts->v);
   if (has_heads && !q.sizes->back().same(v.sizes->back())) return false;
   std::string mask;
@@ -127,10 +126,10 @@ bool multi_head_attention(Editor& editor, int node) {
 
 namespace {
 
-/// Whether a constant mask of `length` queries and keys shows each query the keys up to its own.
+/// True if a constant mask of `length` queries and keys shows each query the keys up to its own.
 bool is_causal(const Editor& editor, const AttentionParts& parts, std::int64_t length) {
   using Mask = AttentionParts::Mask;
-  constexpr double least = -1e30;  // Added to a score, its weight is 0.
+  constexpr double least = -1e30;  // Added to a score, it makes the weight 0.
   const Type type = editor.type(parts.mask);
   const auto numbers = mask_numbers(editor, parts.mask);
   const auto side = static_cast<std::size_t>(length);
@@ -148,7 +147,7 @@ bool is_causal(const Editor& editor, const AttentionParts& parts, std::int64_t l
   return true;
 }
 
-/// [batch, heads, length, size], all of them numbers.
+/// True for [batch, heads, length, size] with known numbers.
 bool has_known_heads(const Type& type) { return type.is_static() && type.sizes->size() == 4; }
 
 }  // namespace

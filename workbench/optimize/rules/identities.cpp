@@ -29,7 +29,7 @@ bool has_unused_outputs_but_first(const Editor& editor, const onnx::NodeProto& n
   return true;
 }
 
-/// Dropout in a model for inference: without a training_mode that says otherwise.
+/// True for Dropout in inference: without a training_mode that enables it.
 bool is_dropout_off(const Editor& editor, int node) {
   if (!editor.is(node, "Dropout") || editor.opset() < 7) return false;
   const onnx::NodeProto& proto = editor.node(node);
@@ -47,8 +47,8 @@ bool is_transpose_of_nothing(const Editor& editor, int node) {
   return true;
 }
 
-/// Moves that change nothing where they change no size. Slice may go backwards, and Pad may cut
-/// what it adds elsewhere: both only where their numbers say that they do not.
+/// True for moves that are the identity if no size changes. Slice may reverse, and Pad may cut on
+/// one side what it adds on the other: for both the numbers are checked.
 bool is_move_of_nothing(const Editor& editor, int node) {
   if (!is_any(editor, node,
               {"Reshape", "Expand", "Squeeze", "Unsqueeze", "Slice", "Flatten", "Tile", "Pad"}))

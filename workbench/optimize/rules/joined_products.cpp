@@ -3,7 +3,7 @@
 //   v = MatMul(x, c)                          by side in one constant
 //   …, each with the Add of its bias          q, k, v = Split(Add(MatMul(x, [a b c]), biases))
 //   q = Gemm(x, a, bias), …                   q, k, v = Split(Gemm(x, [a b c], biases))
-// Three or more: two are as many nodes as what would be made of them.
+// Three or more products: joining two would not save a node.
 #include <algorithm>
 
 #include "workbench/optimize/patterns.h"
@@ -12,11 +12,11 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// A product of a value with a weight that is here, and perhaps the sum with its bias.
+/// A product of a value with an available weight, and optionally the sum with its bias.
 struct JoinedPart {
   int node = -1, sum = -1;
   ConstantPointer weight, bias;
-  bool is_turned = false;  ///< The weight has results first (Gemm with transB).
+  bool is_turned = false;  ///< The weight is [outputs, inputs] (Gemm with transB).
 
   std::int64_t width() const { return weight->spec.sizes[is_turned ? 0 : 1]; }
   int last() const { return sum < 0 ? node : sum; }
@@ -63,7 +63,7 @@ std::optional<JoinedPart> part_of(const Editor& editor, int node, const std::str
   return is_plain && has_bias == (product.bias != nullptr) ? std::optional(product) : std::nullopt;
 }
 
-/// Rows of the parts side by side; parts of one row after one another.
+/// Concatenates the parts along their rows.
 ConstantPointer side_by_side(const std::vector<ConstantPointer>& parts, std::int64_t rows,
                              std::vector<std::int64_t> sizes) {
   auto joined = std::make_shared<ConstantTensor>();
@@ -79,7 +79,7 @@ ConstantPointer side_by_side(const std::vector<ConstantPointer>& parts, std::int
   return joined;
 }
 
-/// All products of x that are like the first of them.
+/// All products of x that resemble the first one.
 std::vector<JoinedPart> products_like(const Editor& editor, const JoinedPart& first,
                                       const std::string& x) {
   std::vector<int> readers = editor.readers(x);
@@ -93,7 +93,7 @@ std::vector<JoinedPart> products_like(const Editor& editor, const JoinedPart& fi
   return all;
 }
 
-/// What all parts multiply with and add, side by side; no bias where they have none.
+/// The concatenated weights and biases of all parts; no bias where they have none.
 struct JoinedConstants {
   std::string weight, bias;
   std::vector<std::int64_t> widths;
@@ -121,7 +121,7 @@ JoinedConstants join_constants(Editor& editor, const std::vector<JoinedPart>& pa
   return joined;
 }
 
-/// The type of a part's result, but as wide as all parts.
+/// The type of a part's result, as wide as all parts.
 Type joined_type(const Editor& editor, const JoinedPart& part, std::int64_t width) {
   Type type = editor.type(editor.node(part.last()).output(0));
   if (type.sizes && !type.sizes->empty()) type.sizes->back() = {width, {}};

@@ -26,8 +26,8 @@ bool is_reshape(const Editor& editor, int node) {
          editor.is(node, "Flatten");
 }
 
-/// A shape for Reshape that gives `type`: one size may be open. A 0 would mean the input's size, so
-/// an empty tensor has none.
+/// A shape for Reshape that gives `type`, with one symbolic size at most. A 0 would mean the
+/// input's size, so an empty tensor has none.
 ConstantPointer shape_of(const Type& type) {
   if (!type.sizes) return nullptr;
   std::vector<std::int64_t> sizes;
@@ -41,7 +41,7 @@ ConstantPointer shape_of(const Type& type) {
   return open <= 1 ? make_integers({rank}, sizes) : nullptr;
 }
 
-/// With 0 where the size is that of the same axis of `source`.
+/// With 0 for sizes that equal the same axis of `source`.
 ConstantPointer shape_of(const Type& type, const Type& source) {
   if (const ConstantPointer simple = shape_of(type)) return simple;
   if (!type.sizes || !source.sizes) return nullptr;
@@ -171,8 +171,8 @@ bool merge_unsqueezes(Editor& editor, int node) {
 
 namespace {
 
-/// Follows a value through sums and products with single numbers that nothing else reads: the last
-/// value of that chain, and on the way all of them.
+/// Follows a value through sums and products with numbers and without other readers. Returns all
+/// values of that chain, the last one last.
 std::vector<std::string> scalar_chain(const Editor& editor, const std::string& value) {
   std::vector<std::string> chain{value};
   while (editor.is_private(chain.back())) {
@@ -204,7 +204,8 @@ bool drop_expand(Editor& editor, int node) {
   if (std::none_of(broadcasting.begin(), broadcasting.end(),
                    [&](std::string_view op) { return editor.is(reader, op); }))
     return false;
-  // The others alone must give the result's shape: each axis is as long in one of them.
+  // The other operands alone must give the result's shape: for each axis one of them has the full
+  // size.
   const Type result = editor.type(editor.node(reader).output(0));
   if (!result.sizes) return false;
   std::vector<Type> others{editor.type(source)};
@@ -263,7 +264,7 @@ bool squeeze_in_reduce(Editor& editor, int node) {
 
 namespace {
 
-/// One axis of a Slice with step 1, in a size that is known.
+/// A Slice of one axis with step 1 and a known size.
 struct Cut {
   std::int64_t axis = -1, begin = 0, end = 0;
 };

@@ -18,7 +18,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// The mean over the last axis alone, of what it returns; -1 for other nodes.
+/// The node of a mean over the last axis alone that makes `value`; else -1.
 int last_axis_mean(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   if (!editor.is(node, "ReduceMean") || integer(editor.node(node), "keepdims", 1) == 0) return -1;
@@ -29,7 +29,7 @@ int last_axis_mean(const Editor& editor, const std::string& value) {
   return axes->front() == -1 || axes->front() == rank - 1 ? node : -1;
 }
 
-/// What `value` is the square of; empty for others.
+/// The operand that `value` is the square of; else empty.
 std::string square_root_of(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   if (editor.is(node, "Mul") && editor.node(node).input(0) == editor.node(node).input(1))
@@ -59,14 +59,14 @@ std::optional<Variance> deviation_of(const Editor& editor, const std::string& va
   return std::nullopt;
 }
 
-/// A weight of the last axis of `value`.
+/// True if `scale` is a weight of the last axis of `value`.
 bool is_scale(const Editor& editor, const std::string& scale, const std::string& value) {
   const Type own = editor.type(scale), type = editor.type(value);
   return own.sizes && own.sizes->size() == 1 && type.sizes && !type.sizes->empty() &&
          own.element == type.element && own.sizes->front().same(type.sizes->back());
 }
 
-/// The other operand of a product or sum, where one is `value`'s scale.
+/// The other operand of a product or sum with `value`, if it is a scale of it.
 std::string scale_in(const Editor& editor, int node, const std::string& normed,
                      const std::string& of) {
   for (const int side : {0, 1})
@@ -178,7 +178,7 @@ bool skip_norm(Editor& editor, int node) {
   if (!editor.is(add, "Add") || norm.output_size() != 1) return false;
   const std::string a = editor.node(add).input(0), b = editor.node(add).input(1);
   const Type type = editor.type(sum);
-  // The operator takes operands of one shape, [batch, length, hidden] or [tokens, hidden].
+  // The operator requires operands of one shape, [batch, length, hidden] or [tokens, hidden].
   if (!type.sizes || type.sizes->size() != 3 || !type.same(editor.type(a)) ||
       !type.same(editor.type(b)))
     return false;

@@ -14,7 +14,7 @@ bool is_two_dimensional(const Editor& editor, const std::string& value) {
   return type.sizes && type.sizes->size() == 2;
 }
 
-/// The node that swaps the two axes of a matrix, and nobody else reads; -1 for others.
+/// The Transpose of a matrix with a single reader that makes `value`; else -1.
 int swap_of(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   if (!editor.is(node, "Transpose") || !editor.is_private(value)) return -1;
@@ -81,7 +81,7 @@ bool transpose_into_gemm(Editor& editor, int node) {
 
 namespace {
 
-/// `node`, a product of matrices, with `value` read through a transposition more.
+/// `node`, a product of matrices, with `value` read through a further transposition.
 onnx::NodeProto gemm_reading(const Editor& editor, int node, const std::string& value,
                              const std::string& source) {
   const onnx::NodeProto& old = editor.node(node);

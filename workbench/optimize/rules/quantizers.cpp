@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 7> view_ops = {
     "Reshape", "Transpose", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Slice"};
 
-/// Whether two operands are certainly of the same numbers.
+/// True if two operands certainly hold the same numbers.
 bool are_same(const Editor& editor, const std::string& a, const std::string& b) {
   if (a == b) return true;
   const ConstantPointer first = editor.constant(a), second = editor.constant(b);
@@ -28,7 +28,8 @@ std::string input_or_none(const onnx::NodeProto& node, int input) {
   return node.input_size() > input ? node.input(input) : std::string();
 }
 
-/// Scales by which a number of 8 bits comes back as it was: float32, neither very small nor large.
+/// True if 8-bit numbers survive dequantization and quantization: float32 scales, neither very
+/// small nor large.
 bool are_exact(const Editor& editor, const std::string& scale) {
   const ConstantPointer constant = editor.constant(scale);
   if (!constant || constant->spec.dtype != DType::float32) return false;
@@ -42,7 +43,7 @@ bool is_byte(const Editor& editor, const std::string& value) {
   return dtype == DType::uint8 || dtype == DType::int8;
 }
 
-/// The views between a quantizer and what was quantised, from the last to the first.
+/// The views between a quantizer and the quantized value, from the last to the first.
 std::vector<int> views_before(const Editor& editor, std::string value) {
   std::vector<int> chain;
   while (editor.is_private(value)) {
@@ -98,7 +99,7 @@ bool requantize(Editor& editor, int node) {
 
 namespace {
 
-/// Numbers of 4 or 8 bits as they are stored, the first in the lowest bits.
+/// 4- or 8-bit numbers as stored, the first in the lowest bits.
 std::vector<std::uint8_t> stored_numbers(const ConstantTensor& tensor, int bits) {
   std::vector<std::uint8_t> numbers;
   for (std::int64_t i = 0; i < tensor.spec.numel(); ++i) {
@@ -109,9 +110,9 @@ std::vector<std::uint8_t> stored_numbers(const ConstantTensor& tensor, int bits)
   return numbers;
 }
 
-/// A quantised matrix [depth, width] whose rows share a scale in blocks.
+/// A quantized matrix [depth, width] with one scale per block of rows.
 struct Blocks {
-  ConstantPointer weight, scale, zero;  ///< No zero: 0 for all.
+  ConstantPointer weight, scale, zero;  ///< No zero point: 0.
   int bits = 0;
   bool is_signed = false;
   std::int64_t depth = 0, width = 0, block = 0;
@@ -137,7 +138,7 @@ std::optional<Blocks> blocks_of(const Editor& editor, int node) {
   blocks.depth = blocks.weight->spec.sizes[0];
   blocks.width = blocks.weight->spec.sizes[1];
   blocks.block = integer(proto, "block_size", 0);
-  // What ONNX Runtime's kernels take.
+  // The requirements of ONNX Runtime's kernels.
   const bool is_power = blocks.block >= 16 && (blocks.block & (blocks.block - 1)) == 0;
   const std::int64_t axis = integer(proto, "axis", 1);
   if (!is_power || (axis != 0 && axis != -2) || blocks.depth % blocks.block != 0)
@@ -149,14 +150,13 @@ std::optional<Blocks> blocks_of(const Editor& editor, int node) {
   return blocks;
 }
 
-/// A matrix [rows, columns] turned and packed: each row of the result begins with a byte of its
-/// own.
+/// A matrix [rows, columns] transposed and packed: each row of the result begins at a byte.
 std::vector<std::int64_t> turned_bytes(const std::vector<std::uint8_t>& numbers, std::int64_t rows,
                                        std::int64_t columns, const Blocks& blocks) {
   std::vector<std::int64_t> bytes;
   for (std::int64_t column = 0; column < columns; ++column)
     for (std::int64_t row = 0; row < rows; ++row) {
-      // Numbers with a sign become those without one, the middle being 0.
+      // Signed numbers become unsigned: 0 maps to the middle of the range.
       const int shift = blocks.is_signed ? blocks.middle() : 0;
       const int number = (numbers[static_cast<std::size_t>(row * columns + column)] + shift) &
                          ((1 << blocks.bits) - 1);
@@ -168,7 +168,7 @@ std::vector<std::int64_t> turned_bytes(const std::vector<std::uint8_t>& numbers,
   return bytes;
 }
 
-/// The zero points as the operator takes them; empty where they are what it takes without any.
+/// The zero points in the operator's format; empty if they equal its default.
 std::string zeros_of(Editor& editor, const Blocks& blocks, const std::string& name) {
   if (!blocks.zero && blocks.is_signed) return {};
   const auto count = static_cast<std::size_t>(blocks.count() * blocks.width);

@@ -15,7 +15,7 @@ struct Rotation {
   std::int64_t length = 0, size = 0;
 };
 
-/// x where `value` is its halves in the other order, the second one negated; empty for others.
+/// The x whose halves `value` swaps, the second one negated; else empty.
 std::string turned_halves(const Editor& editor, const std::string& value) {
   const int concat = private_maker(editor, value, "Concat");
   if (concat < 0 || editor.node(concat).input_size() != 2 ||
@@ -59,7 +59,7 @@ std::optional<Rotation> rotation_of(const Editor& editor, int node) {
   return std::nullopt;
 }
 
-/// The first half of a table [length, size] whose halves are equal; null for others.
+/// The first half of a table [length, size] whose halves are equal; else null.
 ConstantPointer half_of(const Editor& editor, const std::string& value, const Rotation& of) {
   const ConstantPointer table = editor.constant(value);
   if (!table || table->spec.numel() != of.length * of.size || table->spec.sizes.size() < 2 ||

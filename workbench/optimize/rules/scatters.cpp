@@ -2,7 +2,7 @@
 //   z = zeros                                                  y = Pad(u), zeros around it
 //   y = Transpose(ScatterND(z, [k..n], Transpose(u)))          (also without the Transposes)
 //   y = Add(Pad(a) before, Pad(b) behind) of one axis          y = Concat(b, a), where both fill it
-// The exporter writes x[..., k:n] = u, and the gradient of a slice, as the former.
+// The exporter writes x[..., k:n] = u, and the gradient of a slice, in the first way.
 #include <algorithm>
 
 #include "workbench/optimize/attributes.h"
@@ -16,7 +16,7 @@ bool is_zero(const ConstantTensor& tensor) {
                      [](std::byte one) { return one == std::byte{0}; });
 }
 
-/// The first row where `indices`, [n, 1], are consecutive rows; -1 where not.
+/// The first row if `indices`, [n, 1], are consecutive rows; else -1.
 std::int64_t first_row(const ConstantTensor& indices) {
   if (indices.spec.sizes.size() != 2 || indices.spec.sizes[1] != 1) return -1;
   const auto rows = integers_of(indices);
@@ -25,13 +25,13 @@ std::int64_t first_row(const ConstantTensor& indices) {
   return rows.empty() ? -1 : rows[0];
 }
 
-/// The Transpose that makes `value` for one reader; -1 for none.
+/// The Transpose with a single reader that makes `value`; else -1.
 int private_transpose(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   return editor.is(node, "Transpose") && editor.is_private(value) ? node : -1;
 }
 
-/// What a constant Pad of zeros adds; empty for other nodes.
+/// The padding of a constant Pad of zeros; empty for other nodes.
 std::vector<std::int64_t> zero_pads(const Editor& editor, const std::string& value) {
   const int node = editor.maker(value);
   if (!editor.is(node, "Pad") || editor.node(node).input_size() < 2 ||
@@ -59,7 +59,7 @@ bool scatter_to_pad(Editor& editor, int node) {
   if (!zeros || !indices || !is_zero(*zeros) || zeros->spec.sizes.empty()) return false;
   const std::int64_t row = first_row(*indices);
   if (row < 0 || row + indices->spec.sizes[0] > zeros->spec.sizes[0]) return false;
-  // Transposes on both sides that undo one another go with it: only the axis is another then.
+  // Transposes on both sides that cancel are removed too: they only change the axis.
   std::string source = scatter.input(2), result = scatter.output(0);
   std::int64_t axis = 0;
   const int before = private_transpose(editor, source);

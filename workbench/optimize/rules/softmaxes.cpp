@@ -13,7 +13,7 @@
 namespace symprof::workbench::rules {
 namespace {
 
-/// The axis that a reduction keeps as 1; empty where it reduces others too.
+/// The only axis of a reduction, kept as 1; empty if it reduces others too.
 std::optional<std::int64_t> reduced_axis(const Editor& editor, const std::string& value,
                                          std::string_view op, const std::string& source) {
   const int node = editor.maker(value);
@@ -86,9 +86,8 @@ bool softmax_gradient(Editor& editor, int node) {
 
 namespace {
 
-/// How a bias lies beside what it is added to, all axes but the last: as long in the first of them
-/// and 1 in the others, or the other way round (onnxruntime,
-/// core/optimizer/bias_softmax_fusion.cc). Empty where neither holds.
+/// How a bias broadcasts, in all axes but the last: full size in leading axes and 1 in the others,
+/// or the reverse (onnxruntime, core/optimizer/bias_softmax_fusion.cc). Empty if neither holds.
 std::optional<bool> is_inner_broadcast(const Type& x, const Type& bias) {
   if (!x.sizes || !bias.sizes || x.sizes->empty() || bias.sizes->empty() ||
       bias.sizes->size() > x.sizes->size() || !bias.sizes->back().same(x.sizes->back()))
