@@ -20,7 +20,7 @@ class Fitting {
   /// `trial` must outlive this.
   Fitting(Trial& trial, const Budget& budget);
 
-  /// Whether the loop fits, the largest size of `dimension` unless that is empty, and what would
+  /// Reports if the loop fits, the largest size of `dimension` unless that is empty, and what would
   /// make the loop fit where it does not. Throws Error where the model does not run as given.
   FitReport run(const std::string& dimension);
 

@@ -39,8 +39,7 @@ ZipPointer open_zip(const std::string& path, int flags) {
   throw Error(path, fmt::format("cannot be opened as a zip archive ({})", reason));
 }
 
-/// Generates the random data of a record while the archive is written, so that only one record is
-/// in memory.
+/// Generates a record's random data while the archive is written: one record in memory at a time.
 class Generator {
  public:
   Generator(Storage storage, std::uint64_t seed) : storage_(storage), seed_(seed) {}

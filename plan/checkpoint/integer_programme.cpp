@@ -185,7 +185,7 @@ class BranchAndBound {
     return bounds;
   }
 
-  /// The diving heuristic: rounds variables up, nearly integral ones together, and the nearest one
+  /// Rounds variables up step by step, nearly integral ones together, and the nearest one
   /// down where rounding up is infeasible.
   void dive() {
     DualSimplex simplex = root_;

@@ -106,8 +106,7 @@ class CostReader {
         refuse_difference(plain_);
   }
 
-  /// The waiting recomputed calls belong to regions recomputed right before call `next` of the
-  /// calls outside the forward pass.
+  /// The waiting calls' regions were recomputed right before call `next` outside the forward pass.
   void note_return(std::vector<CallId>& waiting, const std::vector<CallId>& others_plain,
                    std::size_t next) {
     if (waiting.empty()) return;

@@ -205,8 +205,7 @@ void StepModel::run_stages(const std::vector<UnitTimes>& units, LayoutResult& re
     Units own;
     for (int stage = 0; stage < pipeline.stages(); ++stage)
       if (pipeline.rank_of(stage) == rank) own.push_back(stages[static_cast<std::size_t>(stage)]);
-    // Gradients that wait for the weights' backward are assumed to be as large as the saved
-    // tensors.
+    // Gradients that wait for the weights' backward are assumed as large as saved tensors.
     const double in_flight =
         run.in_flight[static_cast<std::size_t>(rank)] + run.waiting[static_cast<std::size_t>(rank)];
     after = std::max(after, add_rank(own, in_flight, times.transfer, result));

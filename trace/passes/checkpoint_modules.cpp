@@ -110,7 +110,7 @@ class Outliner {
     return number;
   }
 
-  /// The graph inside lets go of what it makes, the node that stands for it of the rest.
+  /// Releases move: the inner graph releases values that it makes, its node releases all others.
   void take_outer_releases(Node& node) {
     std::vector<ValueId> inner_releases;
     for (const ValueId id : node.releases) {

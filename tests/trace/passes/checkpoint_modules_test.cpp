@@ -125,7 +125,7 @@ TEST_SUITE("checkpoint_modules") {
     const auto death = [&](std::size_t node) {
       return last_uses[static_cast<std::size_t>(graph.nodes[node].outputs.at(0))];
     };
-    CHECK(death(0) == 1);  // h is bound anew when the next layer has returned.
+    CHECK(death(0) == 1);  // h is rebound when the next layer has returned.
     CHECK(death(1) == 2);
     CHECK(death(2) == 4);  // The root returns.
   }

@@ -69,7 +69,7 @@ void HiddenRebindings::release(const std::vector<HeldByVariable>& held,
   }
 }
 
-/// The statement that reads the value last, if it runs again and reads the variable without
+/// The statement that reads the value last, if it is repeated and reads the variable without
 /// rebinding it.
 std::size_t HiddenRebindings::reading_statement(const HeldByVariable& held) const {
   const std::size_t read = last_read_[static_cast<std::size_t>(held.value)];

@@ -17,7 +17,7 @@ namespace symprof::trace {
 ///
 /// nothing reads the last projection, so a trace does not have its call; yet it rebinds `state` and
 /// releases the padded tensor. If a line bound the variable before a line above it did, so in an
-/// earlier iteration, and does not run after that, it is assumed to have run again: before the
+/// earlier iteration, and does not run after that, it is assumed to have been repeated before the
 /// first line below it. Not if the value is needed later: then the line stands under a condition
 /// (`if i < last: state = …`). Exports keep calls whose results nothing reads.
 ///

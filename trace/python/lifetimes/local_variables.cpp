@@ -344,7 +344,7 @@ class Holder {
   PythonRun run_;
   ReturnedObjects returned_;
   std::vector<Assignment> assignments_;                  // By line.
-  std::vector<std::vector<std::string_view>> released_;  // By line: names that it lets go.
+  std::vector<std::vector<std::string_view>> released_;  // By line: variables that it releases.
   std::vector<std::size_t> last_read_;                   // By value: the last node that reads it.
   std::vector<std::vector<Result>> results_;  // By statement, in the order in which they are made.
   std::vector<std::vector<std::size_t>> next_;  // By statement, for its targets in order.

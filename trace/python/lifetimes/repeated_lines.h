@@ -7,9 +7,9 @@
 
 namespace symprof::trace {
 
-/// True for each node with which its line begins to run again: `x = torch.relu(x * 2)` in a loop
-/// calls mul, relu, mul, relu. The line has to name every function that it calls, as often as it
-/// runs; calls from other functions or from a comprehension show nothing.
+/// True for each node with which its line begins another iteration: `x = torch.relu(x * 2)` in a
+/// loop calls mul, relu, mul, relu. The line has to name every function that it calls, as often as
+/// it runs; calls from other functions or from a comprehension show nothing.
 std::vector<bool> lines_beginning_again(const Graph& graph);
 
 }  // namespace symprof::trace

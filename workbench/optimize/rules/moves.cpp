@@ -204,8 +204,7 @@ bool drop_expand(Editor& editor, int node) {
   if (std::none_of(broadcasting.begin(), broadcasting.end(),
                    [&](std::string_view op) { return editor.is(reader, op); }))
     return false;
-  // The other operands alone must give the result's shape: for each axis one of them has the full
-  // size.
+  // The other operands alone must give the result's shape: on each axis one has the full size.
   const Type result = editor.type(editor.node(reader).output(0));
   if (!result.sizes) return false;
   std::vector<Type> others{editor.type(source)};

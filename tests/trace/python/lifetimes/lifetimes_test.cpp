@@ -160,7 +160,7 @@ TEST_SUITE("lifetimes") {
       CHECK(f.death("c") == "e");
       return f.death("a");
     };
-    CHECK(death_of_first("kept = v") == "c");  // Until it is bound anew.
+    CHECK(death_of_first("kept = v") == "c");  // Until it is rebound.
     CHECK(death_of_first("other = v") == "e");
   }
 
@@ -281,7 +281,7 @@ TEST_SUITE("lifetimes") {
     f.add("c", inside, {"b"});
     f.graph.nodes.back().scope = 2;
     f.add("d", f.line("return relu(h)"), {"c"});
-    CHECK(f.death("a") == "b");  // Bound anew when the first layer has returned.
+    CHECK(f.death("a") == "b");  // Rebound when the first layer has returned.
     CHECK(f.death("b") == "c");
     f.graph.source_lines[static_cast<std::size_t>(loop)].text =
         "h = self.layers[1](self.layers[0](h))";
