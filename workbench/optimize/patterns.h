@@ -94,8 +94,8 @@ inline bool pass_and_drop(Editor& editor, int node, const std::string& by) {
   return true;
 }
 
-/// Replaces `node` by `made`, a node `op` from `inputs` to the same output, and removes producers
-/// that only `node` read. The new node has `more` further outputs.
+/// Replaces `node` by `made`, which reads `inputs` and makes the same output and those of `more`,
+/// and removes producers that only `node` read. Returns the new node.
 inline int become(Editor& editor, int node, onnx::NodeProto made,
                   const std::vector<std::string>& inputs,
                   const std::vector<std::string>& more = {}) {
