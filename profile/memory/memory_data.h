@@ -36,8 +36,9 @@ enum class MemoryCategory : std::uint8_t {
   /// What an engine of several ranks holds beside its rank's share: gathered parameters, buffers
   /// of collectives, buckets.
   communication,
+  persistent,  ///< Other tensors from before a program's step: averaged weights, memory banks.
 };
-constexpr std::size_t memory_categories = 10;
+constexpr std::size_t memory_categories = 11;
 
 /// Bytes by category, each block as the allocator counts it.
 struct MemoryBreakdown {

@@ -17,6 +17,7 @@ inline constexpr std::array category_colours = {
     CategoryColour{MemoryCategory::parameters, "#4c78a8"},
     CategoryColour{MemoryCategory::buffers, "#9ecae9"},
     CategoryColour{MemoryCategory::optimizer, "#72b7b2"},
+    CategoryColour{MemoryCategory::persistent, "#2f6f5e"},
     CategoryColour{MemoryCategory::workspace, "#8c8c8c"},
     CategoryColour{MemoryCategory::communication, "#9467bd"},
     CategoryColour{MemoryCategory::inputs, "#b79a20"},

@@ -74,6 +74,8 @@ std::string_view name(MemoryCategory category) {
       return "workspace";
     case MemoryCategory::communication:
       return "communication";
+    case MemoryCategory::persistent:
+      return "persistent";
   }
   return "?";
 }

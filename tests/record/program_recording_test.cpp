@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "profile/memory/holdings.h"
+
 using namespace symprof;
 
 namespace {
@@ -80,6 +82,20 @@ TEST_SUITE("program_recording") {
     CHECK(step.storages[3].kind == StorageKind::gradient);
     CHECK(step.events.front().storage == 1);
     CHECK(step.events.front().kind == EventKind::free);
+  }
+
+  TEST_CASE(
+      "what is neither a module's nor an optimizer's, from before the step to its end, is "
+      "persistent") {
+    ProgramRecording program = two_steps();
+    const auto averaged = static_cast<StorageId>(program.recording.storages.size());
+    program.recording.storages.push_back({.bytes = 64, .allocated_by = 2, .node = 1});
+    program.recording.events.push_back({averaged, 2, EventKind::allocate});
+    const Recording step = step_of(program, program.steps[1]);
+    REQUIRE(step.storages.size() == 6);
+    CHECK(step.storages[5].kind == StorageKind::persistent);
+    CHECK(profile::category_of(step.storages[5]) == MemoryCategory::persistent);
+    CHECK(step.storages[1].kind == StorageKind::activation);  // Freed in the step.
   }
 
   TEST_CASE("nodes of another step have no index") {
