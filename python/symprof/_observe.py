@@ -130,6 +130,7 @@ class Observer:
         """The arguments of `step`: the closure among them runs forward and backward, and is no update."""
         if id(optimizer) not in self.optimizers:
             self.optimizers[id(optimizer)] = name_of(optimizer)
+            self._warn_of_host_memory(optimizer)
         for group in optimizer.param_groups:
             for parameter in group["params"]:
                 self.add_parameter(parameter)
@@ -139,6 +140,13 @@ class Observer:
         self.program.enter_optimizer(label, self.optimizers[id(optimizer)])
         return (tuple(self._closure(value) for value in args),
                 {name: self._closure(value) for name, value in kwargs.items()})
+
+    def _warn_of_host_memory(self, optimizer: torch.optim.Optimizer) -> None:
+        """Figures are the device's: offloaded parameters and their update are in none of them."""
+        sizes = [p.numel() for group in optimizer.param_groups for p in group["params"] if p.device.type == "cpu"]
+        if sizes:
+            self.program.warn(f"{self.optimizers[id(optimizer)]}: {len(sizes)} parameters ({sum(sizes):,} numbers) are in host memory; they, their "
+                              "gradients, optimizer states and update are not included.")
 
     def _closure(self, value: Any) -> Any:
         if not callable(value) or isinstance(value, (torch.optim.Optimizer, torch.nn.Module, type)):

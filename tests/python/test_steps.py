@@ -340,5 +340,29 @@ class Paths(unittest.TestCase):
         self.assertEqual(modules(run.profile), {"net.0", "net.2"})
 
 
+class HostMemory(unittest.TestCase):
+    def test_parameters_in_host_memory_are_told(self):
+        with symprof.simulate() as run:
+            weight, x = nn.Parameter(torch.ones(WIDTH, HIDDEN)), batch()
+            optimizer = torch.optim.SGD([weight], lr=0.1)
+            for _ in range(3):
+                (x @ weight.cuda()).sum().backward()
+                optimizer.step()
+        said = [warning for warning in run.profile.warnings if "host memory" in warning]
+        self.assertEqual(len(said), 1)
+        self.assertIn(f"1 parameters ({WIDTH * HIDDEN:,} numbers) are in host memory", said[0])
+
+    def test_averaged_weights_are_persistent(self):
+        with symprof.simulate() as run:
+            model, x = mlp(), batch()
+            averaged = [parameter.detach().clone() for parameter in model.parameters()]
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for _ in range(3):
+                model(x).sum().backward()
+                optimizer.step()
+                torch._foreach_lerp_(averaged, [parameter.detach() for parameter in model.parameters()], 0.1)
+        self.assertEqual(run.profile.data["memory"]["at_peak"]["persistent"], sum(4 * value.numel() for value in averaged))
+
+
 if __name__ == "__main__":
     unittest.main()
