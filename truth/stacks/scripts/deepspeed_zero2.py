@@ -1,0 +1,13 @@
+# DeepSpeed: ZeRO stage 2, two micro-batches for an update, clipping
+# packages: deepspeed
+import os
+import deepspeed, torch
+os.environ.update(RANK="0", WORLD_SIZE="1", LOCAL_RANK="0", MASTER_ADDR="127.0.0.1", MASTER_PORT="29632")
+model = torch.nn.Sequential(torch.nn.Linear(256, 1024), torch.nn.GELU(), torch.nn.Linear(1024, 256))
+config = {"train_micro_batch_size_per_gpu": 8, "gradient_accumulation_steps": 2, "bf16": {"enabled": True}, "gradient_clipping": 1.0,
+          "zero_optimization": {"stage": 2, "reduce_bucket_size": 1000000}, "zero_allow_untested_optimizer": True}
+engine, *_ = deepspeed.initialize(model=model, optimizer=torch.optim.AdamW(model.parameters()), config=config)
+for _ in range(4 * 2):
+    loss = engine(torch.randn(8, 256, device=engine.device, dtype=torch.bfloat16)).float().pow(2).mean()
+    engine.backward(loss)
+    engine.step()
