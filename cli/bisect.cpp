@@ -66,7 +66,8 @@ int run(const Options& options) {
 Run add_bisect(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   options->models.functions = "inline";
-  app.description("The smallest part of two models whose values still differ, to be run again.");
+  app.description(
+      "The smallest part of two models whose values still differ, as two models to rerun.");
   app.footer(
       "Examples:\n"
       "  symprof bisect llama.onnx llama.small.onnx -o part\n"
@@ -74,7 +75,7 @@ Run add_bisect(CLI::App& app) {
       "  symprof bisect llama.onnx llama.onnx --backend torch:onnxruntime -o part");
   add_model_pair(app, options->models);
   app.add_option("--tolerance", options->tolerance,
-                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
+                 "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has "
                  "float16 or bfloat16)")
       ->type_name("X")
       ->group("Rows");

@@ -49,7 +49,7 @@ double parse_minutes(const std::string& text) {
   constexpr double most = 24 * 60;
   if (end == text.size() && minutes >= 0 && minutes <= most) return minutes;
   throw Error("--minutes", "'" + text + "' is no number of minutes up to a day.",
-              "2 is usual; 0 only fits what --measurements has.");
+              "2 is usual; 0 only refits what --measurements has.");
 }
 
 measure::Calibration read_measurements(const std::string& path) {
@@ -135,7 +135,7 @@ int run(const CalibrateText& text) {
 
 Run add_calibrate(CLI::App& app) {
   const auto text = std::make_shared<CalibrateText>();
-  app.description("A device file from kernels that are measured where this program runs.");
+  app.description("A device file from kernels measured on this machine.");
   app.footer(
       "Measures those kernels first whose time is least known. Ctrl-C ends it early: what was\n"
       "measured is fitted.\n\n"
@@ -148,12 +148,13 @@ Run add_calibrate(CLI::App& app) {
     app.add_option(option, value, help)->type_name(type)->group(group);
   };
   add("--device", text->device, "DEVICE", "Where kernels run: cpu (the default), cuda or cuda:N");
-  add("--minutes", text->minutes, "N", "How long (2); 0 fits what is in the measurements");
+  add("--minutes", text->minutes, "N",
+      "Minutes to measure (default 2; 0 = refit existing measurements)");
   add("--measurements", text->measurements, "FILE",
-      "The kernels and their times: read where it is there, and kept up to date");
+      "Kernels and their times: read if the file exists, and updated");
   add("--like", text->like, "DEVICE",
-      "The device that gives all that is not measured (the one with the GPU's name)");
-  add("--name", text->name, "NAME", "What the device is called (the name of its file)");
+      "Base device for values that are not measured (default: the one with the GPU's name)");
+  add("--name", text->name, "NAME", "Name of the device (default: the name of its file)");
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

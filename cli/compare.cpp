@@ -59,17 +59,18 @@ int run(const Options& options) {
 }
 
 void add_row_options(CLI::App& app, Options& options) {
-  app.add_option("--mode", options.mode,
-                 "values: both models run, and a row has a result; nodes: nothing runs (.onnx)")
+  app.add_option(
+         "--mode", options.mode,
+         "values: run both models and compare results; nodes: compare the graphs only (.onnx)")
       ->type_name("MODE")
       ->group("Rows");
   app.add_option("--align", options.align,
-                 "best: rows pair by values, by what they read and by names, whatever their order; "
-                 "edit: the edit distance of onnx-array-api, to the row")
+                 "best: match values by content, inputs and names, ignoring order; edit: the edit "
+                 "distance of onnx-array-api, to the row")
       ->type_name("HOW")
       ->group("Rows");
   app.add_option("--tolerance", options.tolerance,
-                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
+                 "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has "
                  "float16 or bfloat16)")
       ->type_name("X")
       ->group("Rows");
@@ -79,7 +80,7 @@ void add_row_options(CLI::App& app, Options& options) {
 
 Run add_compare(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.description("Two models side by side: which values belong together, and where they part.");
+  app.description("Two models side by side: which values match, and where they diverge.");
   app.footer(
       "Examples:\n"
       "  symprof compare llama.onnx llama.small.onnx\n"
@@ -99,7 +100,7 @@ Run add_compare(CLI::App& app) {
   app.add_option("--width", options->width, "Letters of each side with --format rows (60)")
       ->type_name("N")
       ->group("Output");
-  app.add_flag("--all", options->all, "Also rows that are alike, one by one, in the table")
+  app.add_flag("--all", options->all, "Also list equal rows, one by one, in the table")
       ->group("Output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };

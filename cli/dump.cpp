@@ -196,8 +196,7 @@ Run add_restore(CLI::App& app) {
       "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
       ->allow_extra_args(false);
   add(app, "What", "--tolerance", given->tolerance,
-      "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
-      "bfloat16 "
+      "Allowed error of a value x, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, bfloat16 "
       "and less)",
       "X");
   add_format_option(app, given->format, Verb::restore, "Output");

@@ -71,7 +71,7 @@ Run add_fit(CLI::App& app) {
           "Names from `symprof devices` or device files (.json), with commas between; or all");
   app.get_option("--context")
       ->description(
-          "What CUDA's context and other programs hold on the device: 700MiB; else 1GiB is set "
+          "Device memory of CUDA's context and of other programs: 700MiB; default: 1GiB is set "
           "aside");
   const std::string group = "What is asked";
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
@@ -83,12 +83,10 @@ Run add_fit(CLI::App& app) {
                "With --max: also the largest size that fits with a checkpoint plan of its own")
       ->group(group);
   add("--price", text->price, "FILE",
-      "What devices cost an hour, as JSON (docs/guide/rent.md); with times, at the largest batch "
-      "that "
-      "fits");
-  add("--samples", text->samples, "N", "How many samples there are to do: 1e6");
-  add("--deadline", text->deadline, "TIME",
-      "Until when --samples are to be done: 3d, 12h or 90min");
+      "Price per hour of each device, as JSON (docs/guide/rent.md); with times, at the largest "
+      "batch that fits");
+  add("--samples", text->samples, "N", "Number of samples to process: 1e6");
+  add("--deadline", text->deadline, "TIME", "Time limit for --samples: 3d, 12h or 90min");
   add_format_option(app, text->format, Verb::fit, group);
   add_output_options(app, text->output);
   return [text] { return run(*text); };

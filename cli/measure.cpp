@@ -125,7 +125,7 @@ int run(const MeasureText& text) {
 
 Run add_measure(CLI::App& app) {
   const auto text = std::make_shared<MeasureText>();
-  app.description("How long each node of a model takes where this program runs.");
+  app.description("Measures the time of each node of a model on this machine.");
   app.footer(
       "Weights and inputs are random numbers of the right shapes.\n\n"
       "Examples:\n"
@@ -139,11 +139,12 @@ Run add_measure(CLI::App& app) {
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
     app.add_option(name, value, help)->type_name(type)->group(group);
   };
-  add("--steps", text->steps, "N", "Steps that are timed, after two of warm-up (10)");
+  add("--steps", text->steps, "N", "Timed steps, after two warm-up steps (10)");
   add("--timing", text->timing, "HOW",
       "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
   add("--estimate", text->estimate, "DEVICE",
-      "Whose estimates stand beside: a name or a file of `symprof calibrate` (the GPU's own)");
+      "Device of the estimates beside: a name or a file of `symprof calibrate` (default: the GPU's "
+      "own)");
   add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
   add("--trace", text->trace, "FILE",
       "Also writes a step in time, predicted and measured, for ui.perfetto.dev");

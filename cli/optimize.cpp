@@ -84,7 +84,7 @@ void add_check_options(CLI::App& app, Options& options) {
                "values differ")
       ->group("Checks");
   app.add_option("--tolerance", options.tolerance,
-                 "How far a value x may be off, times max(1, |x|) (1e-6; 2e-4 where the model has "
+                 "Allowed error of a value x, times max(1, |x|) (1e-6; 2e-4 where the model has "
                  "float16 or bfloat16)")
       ->type_name("X")
       ->group("Checks");

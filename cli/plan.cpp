@@ -74,7 +74,7 @@ int run_checkpoint(const CheckpointText& text) {
 
 Run add_checkpoint(CLI::App& app) {
   const auto text = std::make_shared<CheckpointText>();
-  app.description("Which activations to keep and which to compute again, within a budget.");
+  app.description("Which activations to keep and which to recompute, within a memory budget.");
   app.footer(
       "Exit code 0: there is a plan for every budget; 1: there is none.\n\n"
       "Examples:\n"
@@ -84,24 +84,22 @@ Run add_checkpoint(CLI::App& app) {
       "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format python -o plan.py");
   add_setting_options(app, text->model, Verb::plan_checkpoint);
   const std::string group = "What is asked";
-  app.add_option(
-         "--budget", text->budget,
-         "What the process may take of the device: 40GiB, with commas between several; else "
-         "the device's memory, and a curve")
+  app.add_option("--budget", text->budget,
+                 "Device memory that the process may use: 40GiB, or several with commas between; "
+                 "default: the device's memory, and a curve")
       ->type_name("BYTES")
       ->group(group);
-  app.add_option(
-         "--regions", text->regions,
-         "Modules that may run again, the outermost that match: 'layers.*'; else those that "
-         "repeat")
+  app.add_option("--regions", text->regions,
+                 "Modules that may be recomputed, the outermost matches: 'layers.*'; default: the "
+                 "repeated modules")
       ->type_name("GLOB")
       ->group(group);
   add_format_option(app, text->format, Verb::plan_checkpoint, group);
   app.add_flag("--offload", text->offload,
-               "Inputs of what runs again, and what modules save, may wait in host memory")
+               "Allow offloading checkpoint inputs and saved activations to host memory")
       ->group(group);
   app.add_flag("--whole", text->whole,
-               "Modules run again as a whole or not at all, as --format cpp has it")
+               "No selective checkpointing: recompute whole modules only, as --format cpp does")
       ->group(group);
   add_output_options(app, text->output);
   return [text] { return run_checkpoint(*text); };
@@ -129,7 +127,7 @@ int run_throughput(const CheckpointText& text) {
 
 Run add_throughput(CLI::App& app) {
   const auto text = std::make_shared<CheckpointText>();
-  app.description("Which batch, with which plan, does the most samples a second.");
+  app.description("The batch size, and its checkpoint plan, with the most samples per second.");
   app.footer(
       "Exit code 0: some batch fits into every device; 1: none does.\n\n"
       "Examples:\n"
@@ -142,8 +140,8 @@ Run add_throughput(CLI::App& app) {
     app.add_option(name, value, help)->type_name(type)->group("What is asked");
   };
   add("--budget", text->budget, "BYTES",
-      "What the process may take of each device: 40GiB; else the device's memory");
-  add("--regions", text->regions, "GLOB", "Modules that may run again, as in plan checkpoint");
+      "Memory that the process may use on each device: 40GiB; default: the device's memory");
+  add("--regions", text->regions, "GLOB", "Modules that may be recomputed, as in plan checkpoint");
   add_format_option(app, text->format, Verb::plan_throughput, "What is asked");
   add_output_options(app, text->output);
   return [text] { return run_throughput(*text); };
@@ -160,7 +158,7 @@ constexpr PlanKind plan_kinds[] = {
 }  // namespace
 
 Run add_plan(CLI::App& app) {
-  app.description("What to run in another way, or on several devices, so that it fits.");
+  app.description("How to make a step fit: recompute activations, or use several devices.");
   app.footer(
       "Examples:\n"
       "  symprof plan checkpoint gpt2.pt2 --optimizer adamw --budget 3GiB\n"

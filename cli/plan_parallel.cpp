@@ -72,15 +72,16 @@ Run add_parallel(CLI::App& app) {
   add_setting_options(app, text->model, Verb::plan_parallel);
   const std::string group = "What is asked";
   app.add_option("--global-batch", text->global_batch,
-                 "Samples of a step over all devices; else the model's batch on each")
+                 "Samples per step over all devices; default: the model's batch on each")
       ->type_name("N")
       ->group(group);
   app.add_option("--layout", text->layout,
-                 "Look at these alone: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it")
+                 "Evaluate only these layouts: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it")
       ->type_name("LAYOUT")
       ->group(group);
-  app.add_option("--blocks", text->blocks,
-                 "Modules that are units of FSDP and pipelines: 'layers.*'; else those that repeat")
+  app.add_option(
+         "--blocks", text->blocks,
+         "Modules that are units of FSDP and pipelines: 'layers.*'; default: the repeated modules")
       ->type_name("GLOB")
       ->group(group);
   add_format_option(app, text->format, Verb::plan_parallel, group);

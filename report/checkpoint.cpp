@@ -64,9 +64,9 @@ void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const
     if (const std::string text = up_front_text(answer, *one.best); !text.empty())
       line("up front", text);
   if (offer) line("segments", expandable_text(answer, *offer));
-  line("all again", figures_text(answer, answer.all_again));
+  line("all modules", figures_text(answer, answer.all_again));
   if (const std::string text = bound_text(answer, one); !text.empty()) line("bound", text);
-  if (const std::string text = least_memory_text(answer); !text.empty()) line("at least", text);
+  if (const std::string text = least_memory_text(answer); !text.empty()) line("minimum", text);
   line("regions", regions_text(answer));
   for (const std::string& text : notes_of(answer)) line("note", text);
   if (one.best) write_plan_table(out, answer, one.best->plan, layout);
@@ -115,7 +115,7 @@ void write_alternatives(fmt::memory_buffer& out, const CheckpointAnswer& answer,
   TextTable table;
   table.columns = {
       {"Alternative"},         {"Allocated", Align::number}, {"Reserved", Align::number},
-      {"Step", Align::number}, {"More", Align::number},      {"Again", Align::number},
+      {"Step", Align::number}, {"More", Align::number},      {"Recompute", Align::number},
       {"Within the budget"}};
   for (const plan::AlternativePlan& one : answer.alternatives) {
     if (!one.played) {

@@ -17,7 +17,7 @@ void check_cpp_can(const CheckpointAnswer& answer, const CheckpointPlan& plan) {
     return region.modules.size() == 1 && region.kept.empty();
   });
   if (!is_simple || !plan.offloaded.empty())
-    throw Error(answer.model, "the best plan does more than to run whole modules again.",
+    throw Error(answer.model, "the best plan does more than recompute whole modules.",
                 fmt::format("Ask for one that does not, with {}.", setting("whole")));
 }
 
@@ -65,10 +65,10 @@ void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answe
   const auto at = std::back_inserter(out);
   fmt::format_to(at, "// {}\n//\n// {}\n", verdict(answer, one), figures_text(answer, *one.best));
   if (const std::vector<std::int64_t>& each = one.best->up_front_bytes; !each.empty())
-    fmt::format_to(at,
-                   "// Before anything is on the device, make {} of {} bytes there and drop {}.\n",
-                   each.size() == 1 ? "a tensor" : "tensors", fmt::join(each, ", "),
-                   each.size() == 1 ? "it" : "them all together");
+    fmt::format_to(
+        at, "// Before anything is on the device, allocate {} of {} bytes there and free {}.\n",
+        each.size() == 1 ? "a tensor" : "tensors", fmt::join(each, ", "),
+        each.size() == 1 ? "it" : "them all together");
   if (const std::string made = warm_start_text(answer); one.best->warm_start && !made.empty())
     fmt::format_to(at, "// Before the first step, {}.\n", made);
   fmt::format_to(at, "{}", cpp_head);

@@ -16,7 +16,7 @@ namespace {
 /// Python's hooks go around one module.
 void check_python_can(const CheckpointAnswer& answer, const CheckpointPlan& plan) {
   if (plan::joins_modules(plan))
-    throw Error(answer.model, "the best plan runs several modules again as one.",
+    throw Error(answer.model, "the best plan recomputes several modules as one.",
                 "Python's hooks go around one module each. Write the plan as JSON.");
 }
 
@@ -116,7 +116,8 @@ if torch.cuda.is_available():
 
 std::string on_host_text(const CheckpointPlan& plan) {
   std::string text =
-      "# Where backward's inputs, or all that a module saves, wait in host memory.\nON_HOST = [";
+      "# Modules whose checkpoint inputs, or all saved tensors, are offloaded to host "
+      "memory.\nON_HOST = [";
   for (const std::string& module : plan.offloaded)
     text += fmt::format("{}\"{}\"", module == plan.offloaded.front() ? "" : ", ", module);
   return text + "]\n";
@@ -149,7 +150,7 @@ std::string offered_text(const CheckpointAnswer& answer, const plan::PlanAnswer&
 void write_plan(fmt::memory_buffer& out, const CheckpointPlan& plan) {
   const auto at = std::back_inserter(out);
   fmt::format_to(
-      at, "# What backward runs again, and which calls of it keep their outputs.\nPLAN = {{\n");
+      at, "# What backward recomputes, and which of its calls keep their outputs.\nPLAN = {{\n");
   for (const CheckpointRegion& region : plan.regions) {
     std::string kept;
     for (const KeptCall& call : region.kept)

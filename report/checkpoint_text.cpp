@@ -67,9 +67,9 @@ Treatment treatment_of(const std::string& module, const CheckpointPlan& plan) {
   for (const CheckpointRegion& region : plan.regions)
     if (std::ranges::find(region.modules, module) != region.modules.end())
       return {fmt::format("{}{}", is_on_host ? "inputs in host memory, " : "",
-                          region.kept.empty() ? "all again" : "again, but for"),
+                          region.kept.empty() ? "recomputed" : "recomputed, except"),
               kept_text(region.kept)};
-  return {is_on_host ? "saved in host memory" : "as it is", ""};
+  return {is_on_host ? "saved in host memory" : "not recomputed", ""};
 }
 
 }  // namespace
@@ -110,10 +110,9 @@ std::string verdict(const CheckpointAnswer& answer, const PlanAnswer& one) {
   const std::string budget = format_bytes(one.budget_bytes + answer.context_bytes);
   if (!one.best)
     return one.is_impossible
-               ? fmt::format("{} cannot run within {}, whichever of these modules run again.",
-                             answer.model, budget)
-               : fmt::format("{}: no plan within {} was found, and none is excluded.", answer.model,
-                             budget);
+               ? fmt::format("{}: no checkpoint plan fits {} (proved).", answer.model, budget)
+               : fmt::format("{}: no checkpoint plan was found for {}, but one may exist.",
+                             answer.model, budget);
   if (one.best->plan.is_empty())
     return fmt::format("{} fits into {} without a plan.", answer.model, budget);
   return fmt::format("{} fits into {} with this plan, for {:.2f} % more time.", answer.model,
@@ -128,7 +127,7 @@ std::optional<double> gap_of(const CheckpointAnswer& answer, const PlanAnswer& o
 std::string bound_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
   if (!one.least_cost_us) return "";
   std::string least =
-      fmt::format("no plan of these modules, each by itself, takes less than {} more",
+      fmt::format("any plan that recomputes these modules one by one takes at least {} more",
                   format_time(*one.least_cost_us));
   const std::optional<double> gap = gap_of(answer, one);
   if (!gap) return least;
@@ -148,15 +147,14 @@ std::string least_memory_text(const CheckpointAnswer& answer) {
   std::string beside;
   if (answer.least->other_pool_bytes > 0)
     beside = fmt::format(
-        ", beside {} of the segments for blocks of another size (up to 1 MiB, or above), which "
-        "hold "
-        "the most at another moment",
+        "; {} more are segments of the allocator's other block pool (up to 1 MiB, or above), which "
+        "peaks at another call",
         format_bytes(answer.least->other_pool_bytes));
   return fmt::format(
-      "{} whatever runs again of these modules{}, at {} of {}, where the step without a plan "
+      "{} with any checkpoint plan of these modules{}, at {} of {}, where the step without a plan "
       "holds {}{}",
       format_bytes(answer.least->bytes + answer.context_bytes),
-      answer.offloads ? ", with nothing of theirs in host memory" : "",
+      answer.offloads ? " and no offloading" : "",
       answer.recording.ops[static_cast<std::size_t>(call.op)],
       node.module.empty() ? node.name : node.module, fmt::format("{}", fmt::join(parts, ", ")),
       beside);
@@ -204,8 +202,8 @@ std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& play
   const std::string calls =
       is_one ? call : fmt::format("[{} for n in ({})]", call, fmt::join(each, ", "));
   std::string text = fmt::format(
-      "before anything is on the device, {}, dropped at once: PyTorch's allocator keeps these {}, "
-      "and what is larger than 1 MiB finds room there ({})",
+      "before anything is on the device, run {} and drop the result: PyTorch's allocator "
+      "keeps these {} for blocks of more than 1 MiB ({})",
       calls, format_bytes(played.up_front_sum_bytes()),
       setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
   if (const std::string made = warm_start_text(answer); played.warm_start && !made.empty())
@@ -224,7 +222,7 @@ std::string expandable_text(const CheckpointAnswer& answer, const PlayedPlan& of
 }
 
 std::string regions_text(const CheckpointAnswer& answer) {
-  return fmt::format("{} modules may run again, of {} kind{}; {} plans tried",
+  return fmt::format("{} modules may be recomputed, of {} kind{}; {} plans simulated",
                      answer.regions.size(), answer.block_types, answer.block_types == 1 ? "" : "s",
                      answer.plans_played);
 }
@@ -232,11 +230,10 @@ std::string regions_text(const CheckpointAnswer& answer) {
 std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
   std::vector<std::string> notes;
   if (answer.waits_for_host)
-    notes.push_back(
-        "the step waits for the host: what is computed again costs the time to issue its calls");
-  if (answer.offloads) notes.push_back("with copies to the host no bound of the time is known");
+    notes.push_back("the step is host-bound: recomputation costs the time to issue its calls");
+  if (answer.offloads) notes.push_back("with offloading, no lower bound of the time is known");
   if (answer.unknown_calls > 0)
-    notes.push_back(fmt::format("{} calls have no time, and cost nothing here",
+    notes.push_back(fmt::format("{} calls have no time estimate, and count as 0 here",
                                 group_digits(answer.unknown_calls)));
   for (const plan::NotTried& module : answer.left_out)
     notes.push_back(fmt::format("{} is left out: {}", text_of(module.change), module.problem));

@@ -282,7 +282,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
     throw Error(SettingRef{"mode"}, "inference keeps no activations for backward.",
                 fmt::format("Use {}.", setting("mode", "train")));
   if (!settings.step.checkpoint.empty() || !settings.step.checkpoint_plan.is_empty())
-    throw Error(SettingRef{"checkpoint"}, "the plan says what is computed again.",
+    throw Error(SettingRef{"checkpoint"}, "the plan says what is recomputed.",
                 fmt::format("Leave it out, or name modules with {}.", setting("regions")));
   Settings on_device = settings;
   on_device.step.device = model.settings.step.device;
@@ -295,7 +295,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.regions =
       runnable(trial, plan::regions_of(model.graph, question.regions), answer.left_out);
   if (answer.regions.empty())
-    throw Error(model.graph.path, "has no modules that could run again.",
+    throw Error(model.graph.path, "has no modules that could be recomputed.",
                 "The file does not say which modules its nodes belong to, or they overlap.");
   trial.set_plain(plain_load);
   plan::CheckpointPlanner planner(trial, answer.regions,

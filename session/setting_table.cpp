@@ -136,7 +136,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(text(name_of(attention_backends, s.step.attention))); },
      Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"float32_matmul_precision", model_group, Arity::one, "KIND",
-     +[] { return "Of products in fp32: " + alternatives(matmul_precisions); },
+     +[] { return "Precision of fp32 products: " + alternatives(matmul_precisions); },
      [](Settings& s, const std::string& given) {
        s.step.float32_matmul_precision =
            choose(SettingRef{"float32_matmul_precision"}, given, matmul_precisions);
@@ -150,20 +150,21 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(text(name_of(lifetimes, s.step.lifetimes))); },
      Needs::nothing, Alters::step, verbs_of_loops},
     {"split_bias", model_group, Arity::flag, "",
-     "Add biases in rows of their own, apart from the product or convolution",
+     "Separate rows for bias additions, apart from the product or convolution",
      [](Settings& s, const std::string&) { s.step.split_bias = true; },
      [](const Settings& s) { return Value(s.step.split_bias); }, Needs::nothing, Alters::graph},
     {"checkpoint", memory_group, Arity::several, "GLOB",
-     "Modules whose activations are computed again in backward: 'layers.*', or a plan (.json); "
+     "Modules whose activations are recomputed in backward: 'layers.*', or a plan (.json); "
      "repeatable",
      read_checkpoint, [](const Settings& s) { return Value(checkpoints_of(s.step)); },
      Needs::backward, Alters::graph},
     {"freeze", model_group, Arity::several, "GLOB",
-     "Parameters, or modules with all of theirs, that are not trained: 'encoder'; repeatable",
+     "Parameters, or modules with all their parameters, that are not trained: 'encoder'; "
+     "repeatable",
      [](Settings& s, const std::string& given) { add_patterns(s.step.freeze, given); },
      [](const Settings& s) { return Value(s.step.freeze); }, Needs::backward, Alters::graph},
     {"offload_saved", memory_group, Arity::several, "GLOB",
-     "Modules whose saved tensors wait in host memory, as under save_on_cpu; '*' is all",
+     "Modules whose saved tensors are offloaded to host memory, as under save_on_cpu; '*' is all",
      [](Settings& s, const std::string& given) { add_patterns(s.step.offload_saved, given); },
      [](const Settings& s) { return Value(s.step.offload_saved); }, Needs::backward},
     {"kv_cache", model_group, Arity::one, "N",
@@ -192,42 +193,43 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string& given) { s.sizes.push_back(trace::parse_binding(given)); },
      [](const Settings& s) { return Value(s.sizes); }, Needs::nothing, Alters::graph},
     {"dtype", input_group, Arity::one, "DTYPE",
-     "As if the model had been built in it: bf16, fp16, fp32 or fp64",
+     "Convert the model to this dtype: bf16, fp16, fp32 or fp64",
      [](Settings& s, const std::string& given) {
        s.dtype = choose(SettingRef{"dtype"}, given, model_dtypes);
      },
      [](const Settings& s) { return dtype_value(s.dtype); }, Needs::nothing, Alters::graph},
     {"python_sources", input_group, Arity::several, "FOLDER",
-     "The Python that a trace was made from: its lines show names, dtypes and `with` blocks; / for "
-     "where it lay; repeatable. Of a .pt2, tensors that constructors make",
+     "Source folders of the traced model, for variable lifetimes, dtypes and `with` blocks; / for "
+     "the original paths; repeatable. For a .pt2: for the tensors that constructors make",
      [](Settings& s, const std::string& given) { s.python_sources.push_back(given); },
      [](const Settings& s) { return Value(s.python_sources); }, Needs::nothing, Alters::graph},
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",
-     "Of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True; torch:2.11 says "
-     "its version",
+     "Settings of PyTorch's allocator, as in PYTORCH_ALLOC_CONF: expandable_segments:True; "
+     "torch:2.11 selects PyTorch's version",
      read_alloc_conf, [](const Settings& s) { return Value(s.alloc_conf); }, Needs::nothing,
      Alters::step, verbs_of_loops | verbs_of_programs},
     {"cudnn_benchmark", memory_group, Arity::flag, "",
-     "torch.backends.cudnn.benchmark, for the memory: the first convolution of each shape tries "
-     "all plans",
+     "torch.backends.cudnn.benchmark (affects memory only): the first convolution of each shape "
+     "tries all plans",
      [](Settings& s, const std::string&) { s.loop.cudnn_benchmark = true; },
      [](const Settings& s) { return Value(s.loop.cudnn_benchmark); }, Needs::nothing, Alters::step,
      verbs_of_loops},
     {"micro_batches", update_group, Arity::one, "N",
-     "Backward passes before each update, for the memory: rows and FLOPs are those of one",
+     "Gradient-accumulation steps (affects memory only; rows and FLOPs are per micro-batch)",
      [](Settings& s, const std::string& given) {
        s.loop.micro_batches = parse_count(SettingRef{"micro_batches"}, given, 1);
      },
      [](const Settings& s) { return Value(std::int64_t{s.loop.micro_batches}); }, Needs::backward,
      Alters::step, verbs_of_loops | verbs_of_made_steps},
     {"keep_gradients", update_group, Arity::flag, "",
-     "zero_grad(set_to_none=False), for the memory: gradients stay, and backward adds to them",
+     "zero_grad(set_to_none=False) (affects memory only): gradients stay allocated, and backward "
+     "adds to them",
      [](Settings& s, const std::string&) { s.loop.keep_gradients = true; },
      [](const Settings& s) { return Value(s.loop.keep_gradients); }, Needs::backward, Alters::step,
      verbs_of_loops},
     {"warm_start", update_group, Arity::flag, "",
-     "The optimizer's states and cuBLAS's workspaces are there before the first step, for the "
-     "memory: as in a loop that goes on from a saved one",
+     "Assume that optimizer states and cuBLAS workspaces already exist, as after loading a "
+     "checkpoint (affects memory only)",
      [](Settings& s, const std::string&) { s.loop.warm_start = true; },
      [](const Settings& s) { return Value(s.loop.warm_start); }, Needs::backward, Alters::step,
      verbs_of_loops},
@@ -237,15 +239,14 @@ constexpr Setting rows[] = {
      [](Settings& s, const std::string& given) { s.step.parallel = parse_parallel(given); },
      parallel_value, Needs::nothing, Alters::graph, verbs_of_ranks},
     {"wrap", parallel_group, Arity::several, "GLOB",
-     "Modules that FSDP2 wraps, or of which stages are made: 'layers.*'; without it the blocks "
-     "that "
-     "repeat, and the root",
+     "Modules that FSDP2 wraps, or that form pipeline stages: 'layers.*'; default: the repeated "
+     "blocks, and the root",
      [](Settings& s, const std::string& given) { add_patterns(s.wrap, given); },
      [](const Settings& s) { return Value(s.wrap); }, Needs::backward, Alters::graph,
      verbs_of_ranks},
     {"mesh", parallel_group, Arity::one, "MESH",
-     "Nodes and devices of each: 2x8; or 8 for one node. For a file that has collectives itself, "
-     "and where the ranks of {parallel} lie, else eight on each node",
+     "Nodes and devices per node: 2x8; or 8 for one node. For a file with collectives of its own, "
+     "and to place the ranks of {parallel} (default: eight per node)",
      [](Settings& s, const std::string& given) { s.mesh = parse_mesh(given); }, mesh_value,
      Needs::nothing, Alters::graph, verbs_of_ranks},
     {"device", device_group, Arity::one, "DEVICE",
@@ -254,7 +255,7 @@ constexpr Setting rows[] = {
      [](const Settings& s) { return Value(s.step.device.name); }, Needs::nothing, Alters::step,
      verbs_of_steps | verbs_of_programs},
     {"time", device_group, Arity::flag, "",
-     "How long each call and the step take on the device, with an interval of 90 %",
+     "Estimate the time of each call and of the step on the device, with a 90 % interval",
      [](Settings& s, const std::string&) {
        if (!s.time) s.time.emplace();
      },
@@ -265,7 +266,7 @@ constexpr Setting rows[] = {
      },
      nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"context", device_group, Arity::one, "BYTES",
-     "What CUDA's context and other programs hold on the device: 700MiB",
+     "Device memory of CUDA's context and of other programs: 700MiB",
      [](Settings& s, const std::string& given) {
        s.context_bytes = parse_bytes(SettingRef{"context"}, given);
      },

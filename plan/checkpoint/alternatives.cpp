@@ -93,7 +93,7 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
       is_nested |= segment.is_nested;
     }
     found = carried_out(rotor_name, planner, plan, budget_bytes,
-                        is_nested ? "parts that it runs again twice run again once" : "");
+                        is_nested ? "segments that it recomputes twice are recomputed once" : "");
     if (!found.played || found.played->budget_bytes() <= budget_bytes) break;
   }
   return found;

@@ -24,7 +24,7 @@ double percent_more(const plan::OfferedPlan& offered) {
 
 std::string with_plan_text(const FitReport& report) {
   if (!report.plan || !report.plan->answer.best) return "";
-  return fmt::format("; with a checkpoint plan it does, for {:.2f} % more time",
+  return fmt::format("; it fits with a checkpoint plan, for {:.2f} % more time",
                      percent_more(*report.plan));
 }
 
@@ -35,16 +35,16 @@ std::string answer(const FitReport& report) {
   const std::string into =
       fmt::format("{} into {}", report.fit.fits() ? "fits" : "does not fit", name(report.device));
   if (!report.fit.fits())
-    return fmt::format("{} {}: {} more than there is{}.", model, into, format_bytes(-margin),
+    return fmt::format("{} {}: short by {}{}.", model, into, format_bytes(-margin),
                        with_plan_text(report));
   const std::int64_t retries = report.fit.there.alloc_retries;
   if (!report.fit.is_tight())
     return fmt::format("{} {}: {} to spare.", model, into, format_bytes(margin));
   return fmt::format(
-      "{} {}, barely: it would take {} more, so cached memory goes back to the device {}, which "
-      "costs time.",
-      model, into, format_bytes(std::max<std::int64_t>(-margin, 0)),
-      retries == 1 ? "once" : group_digits(retries) + " times");
+      "{} {} only after the allocator releases cached blocks {}, which costs time; without that, "
+      "it is short by {}.",
+      model, into, retries == 1 ? "once" : group_digits(retries) + " times",
+      format_bytes(std::max<std::int64_t>(-margin, 0)));
 }
 
 std::string context_text(const Budget& budget) {
@@ -104,7 +104,7 @@ TextCell bytes_cell(std::int64_t bytes, Density density = Density::roomy) {
 
 TextCell fits_cell(const plan::Fit& fit) {
   if (!fit.fits()) return {"no", "", Emphasis::alert};
-  return fit.is_tight() ? TextCell{"barely"} : TextCell{"yes", "", Emphasis::strong};
+  return fit.is_tight() ? TextCell{"tight"} : TextCell{"yes", "", Emphasis::strong};
 }
 
 std::string plan_text(const plan::OfferedPlan& offered) {
@@ -115,9 +115,9 @@ std::string plan_text(const plan::OfferedPlan& offered) {
         percent_more(offered), format_time(best->cost_us), format_time(offered.step_us),
         format_bytes(best->peaks.reserved_bytes));
   if (offered.answer.is_impossible && offered.least_bytes)
-    return fmt::format("no checkpoint plan makes it fit: {} are held whatever runs again",
+    return fmt::format("no checkpoint plan makes it fit: any plan needs at least {}",
                        format_bytes(*offered.least_bytes));
-  return "no checkpoint plan was found with which it fits, and none is excluded";
+  return "no checkpoint plan was found with which it fits, but one may exist";
 }
 
 /// Changes are there to be copied, so none is shortened.
@@ -168,11 +168,11 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
     line(note.label, note.text + at_most_text(report.fit));
   }
   if (wanted.other_calls.may_differ())
-    line("about", estimate_text(wanted.other_calls) + other_calls_text(report.fit));
+    line("estimate", estimate_text(wanted.other_calls) + other_calls_text(report.fit));
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
-  line("there is", budget_text(report));
+  line("available", budget_text(report));
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
   if (report.largest) line("largest", largest_text(report));
@@ -300,10 +300,10 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   };
   if (first.fit.set_aside_bytes > 0) {
     const PeakNote note = doubt_note(first.fit.wanted);
-    write_line(out, note.label, note.text + "; so much is set aside", layout);
+    write_line(out, note.label, note.text + "; that much is set aside", layout);
   }
   if (const OtherCalls& calls = first.fit.wanted.other_calls; calls.may_differ())
-    write_line(out, "about", estimate_text(calls), layout);
+    write_line(out, "estimate", estimate_text(calls), layout);
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
   if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
   for (const std::string& warning : first.recording.warnings)

@@ -162,9 +162,9 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
     line("rate", throughput_text(answer, *best));
     line("memory", memory_parts_text(best->memory));
   }
-  line("there is", fmt::format("{} on each device; {} for CUDA's context",
-                               format_bytes(answer.problem.available_bytes),
-                               format_bytes(answer.context_bytes)));
+  line("available", fmt::format("{} on each device; {} for CUDA's context",
+                                format_bytes(answer.problem.available_bytes),
+                                format_bytes(answer.context_bytes)));
   line("blocks", blocks_text(answer));
   for (const plan::FoundPlacements& found : answer.placements)
     if (best && found.share.tensor == best->layout.tensor &&
@@ -177,7 +177,7 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
          "blocks read more than the block before them made, which torch.distributed.pipelining "
          "refuses where it skips stages");
   if (answer.unknown_calls > 0)
-    line("note", fmt::format("{} calls have no time, and cost nothing here",
+    line("note", fmt::format("{} calls have no time estimate, and count as 0 here",
                              group_digits(answer.unknown_calls)));
   write_table(out, answer, layout);
 }

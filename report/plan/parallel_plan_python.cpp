@@ -44,7 +44,7 @@ void write_constants(fmt::memory_buffer& out, const ParallelAnswer& answer,
   fmt::format_to(at, "PIPELINE, COPIES, SHARDS, TENSOR = {}, {}, {}, {}\n", layout.pipeline,
                  layout.data / layout.shard, layout.shard, layout.tensor);
   fmt::format_to(at, "MICROBATCHES, EXPERT = {}, {}\n", layout.microbatches, layout.expert);
-  fmt::format_to(at, "CHECKPOINTED = {}  # Blocks that run again in backward, the first ones.\n",
+  fmt::format_to(at, "CHECKPOINTED = {}  # The first blocks, which backward recomputes.\n",
                  layout.checkpointed);
   fmt::format_to(at, "BLOCKS = {}\n", list_text(answer.blocks));
   if (layout.tensor > 1) {

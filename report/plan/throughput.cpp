@@ -27,7 +27,7 @@ double percent_more(const BatchRow& row) { return 100 * row.plan.cost_us / row.p
 std::string plan_text(const CheckpointPlan& plan) {
   const std::int64_t again = modules_again(plan);
   if (again == 0) return "none";
-  return fmt::format("{} module{} again", again, again == 1 ? "" : "s");
+  return fmt::format("{} module{} recomputed", again, again == 1 ? "" : "s");
 }
 
 TextTable table_of(const DeviceThroughput& device) {
@@ -55,11 +55,11 @@ void write_device(fmt::memory_buffer& out, const DeviceThroughput& device, const
   auto to = fmt::appender(out);
   const BatchRow* fastest = device.fastest();
   if (fastest == nullptr) {
-    fmt::format_to(to, "{}: not even a batch of 1 fits, whatever runs again.\n",
+    fmt::format_to(to, "{}: not even a batch of 1 fits, with any checkpoint plan.\n",
                    name(device.device));
     return;
   }
-  fmt::format_to(to, "{}: batch {} does the most samples a second, {:.1f}{}.\n\n",
+  fmt::format_to(to, "{}: batch {} has the most samples per second, {:.1f}{}.\n\n",
                  name(device.device), fastest->batch, fastest->samples_per_second(),
                  fastest->plan.plan.is_empty() ? "" : ", with a plan");
   write(out, table_of(device), layout);

@@ -125,7 +125,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
     const PeakNote note = doubt_note(profile.memory);
     line(note.label, note.text);
   }
-  if (others.may_differ()) line("about", estimate_text(others));
+  if (others.may_differ()) line("estimate", estimate_text(others));
   line("nvidia-smi",
        fmt::format("{}{}", bound, nvidia_smi_text(profile.memory, options.device.context_bytes)));
   line("forward", flops_text(most, "fwd_flops"));

@@ -36,7 +36,7 @@ constexpr int most_bars = 40;
 /// Who holds the peak, as bars and as a table.
 void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOptions& rows) {
   const PeakTableOptions options{.depth = rows.depth, .top = rows.top.value_or(most_bars)};
-  out.append(std::string_view("<h2>Who holds the peak</h2>\n"));
+  out.append(std::string_view("<h2>Memory at the peak, by owner</h2>\n"));
   write_peak_svg(out, profile.memory, profile.recording, options);
   fmt::memory_buffer table;
   write_peak_table(table, profile.memory, profile.recording, options, {});
@@ -63,7 +63,7 @@ void write_peak_notes(fmt::memory_buffer& out, const StepMemory& memory) {
     const PeakNote doubt = doubt_note(memory);
     note(doubt.label, doubt.text);
   }
-  if (memory.other_calls.may_differ()) note("about", estimate_text(memory.other_calls));
+  if (memory.other_calls.may_differ()) note("estimate", estimate_text(memory.other_calls));
 }
 
 }  // namespace

@@ -59,17 +59,16 @@ std::string peak_text(const StepMemory& memory, const Recording& recording) {
 std::string_view because(const PeakDoubt& doubt) {
   switch (doubt.because) {
     case LifetimeDoubt::function:
-      return "functions whose lines the file does not have may hold values longer";
+      return "functions whose source lines the file lacks may hold values longer";
     case LifetimeDoubt::container:
       return "calls return more than the file shows, which may hold values longer";
     case LifetimeDoubt::no_lines:
-      return "the file does not say which names of Python hold values";
+      return "the file does not say which Python variables hold values";
     case LifetimeDoubt::unregistered:
       return "constructors put tensors into attributes that are in no file, as they are neither "
              "parameters nor buffers";
     case LifetimeDoubt::unread:
-      return "of so small a step, tensors that a module holds and has not registered are a part: "
-             "no "
+      return "in so small a step, tensors that a module holds without registering them matter: no "
              "file has them";
     case LifetimeDoubt::none:
       break;
@@ -93,8 +92,7 @@ std::string because(const OtherCalls& calls) {
       return fmt::format("operators of ONNX that may stand for other calls of PyTorch: {}",
                          fmt::join(calls.operators, ", "));
     case OtherCallsReason::names:
-      return "a trace does not have all names of Python: one that is bound anew lets go of its "
-             "value";
+      return "a trace lacks some Python variables: rebinding one releases its value";
     case OtherCallsReason::none:
       break;
   }
@@ -124,7 +122,7 @@ std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
 
 PeakNote doubt_note(const StepMemory& memory) {
   const bool may_be_lower = memory.other_calls.is_no_bound();
-  return {may_be_lower ? "or more" : "at least", doubt_text(memory.doubt, may_be_lower)};
+  return {may_be_lower ? "lifetimes" : "lower bound", doubt_text(memory.doubt, may_be_lower)};
 }
 
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {
@@ -152,10 +150,9 @@ std::string held_text(const MemoryBreakdown& held) {
 }
 
 std::string incomplete_text(const StepMemory& memory) {
-  const bool is_one = memory.incomplete_calls == 1;
   return fmt::format(
-      "of {} call{} not included: only the library that chooses the kernel knows {} size",
-      group_digits(memory.incomplete_calls), is_one ? " is" : "s are", is_one ? "its" : "their");
+      "{} call{}: workspace size unknown (the library chooses the kernel), not included",
+      group_digits(memory.incomplete_calls), memory.incomplete_calls == 1 ? "" : "s");
 }
 
 }  // namespace symprof::report

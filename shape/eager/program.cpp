@@ -101,10 +101,10 @@ class EagerProgram::Run {
   /// Warns that a block used on another stream may be freed later on a GPU.
   void tell_streams() const {
     if (const int count = recorder->stream_uses(); count > 0)
-      recorder->recording().warnings.push_back(fmt::format(
-          "record_stream was called {}: such a block is free here when the program lets go of it; "
-          "on a device, when the other stream has come past it.",
-          times(count)));
+      recorder->recording().warnings.push_back(
+          fmt::format("record_stream was called {}: such a block is free here when the program "
+                      "releases it; on a device, when the other stream has passed that point.",
+                      times(count)));
   }
 
   /// Warns about assumed values: numbers read from tensors without storage.

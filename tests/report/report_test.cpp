@@ -241,18 +241,18 @@ TEST_SUITE("report") {
     memory.doubt = {.bytes = 2048, .most_bytes = 4096, .because = LifetimeDoubt::function};
     memory.peak_call = none;
     const std::string held =
-        ": functions whose lines the file does not have may hold values longer, "
+        ": functions whose source lines the file lacks may hold values longer, "
         "up to 2.00 KiB more; 4.00 KiB if they hold all until the end";
     using enum OtherCallsReason;
     for (const auto reason : {OtherCallsReason::none, onnx, masks, training}) {
       memory.other_calls.reason = reason;
-      CHECK(doubt_note(memory).label == "at least");
+      CHECK(doubt_note(memory).label == "lower bound");
       CHECK(doubt_note(memory).text == "the peak is a lower bound" + held);
       CHECK(peak_text(memory, {}).starts_with("at least "));
     }
     for (const auto reason : {saving, saving_masks, functions, names}) {
       memory.other_calls.reason = reason;
-      CHECK(doubt_note(memory).label == "or more");
+      CHECK(doubt_note(memory).label == "lifetimes");
       CHECK(doubt_note(memory).text == "the peak may be higher, too" + held);
       CHECK(peak_text(memory, {}).starts_with("about "));
     }

@@ -98,8 +98,8 @@ std::optional<torchscript::PythonSources> sources_of(const torchscript::Archive&
 }
 
 constexpr std::string_view lost_calls =
-    "this is a trace: calls whose results nothing uses are not in it, and neither what autograd "
-    "would save for them, nor that a name is bound anew by them.";
+    "this is a trace: it lacks calls with unused results, the tensors that autograd would save for "
+    "them, and the variables that they rebind.";
 
 void note_sources(const torchscript::PythonSources& sources, Graph& graph) {
   graph.warnings.emplace_back(lost_calls);
