@@ -1,4 +1,4 @@
-// How settings name the batch of a model.
+// The name of a model's batch dimension in settings.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace symprof {
 
-/// As set_size() takes it; empty where the model has no batch that could be another one.
+/// The name of the batch for set_size(); empty where the model's batch is fixed.
 std::string batch_to_find(Session& session, Settings settings);
 
 }  // namespace symprof

@@ -24,8 +24,8 @@ using profile::Kernel;
 using profile::TimeClass;
 using Clock = std::chrono::steady_clock;
 
-/// Half width (natural logarithm, nine of ten) that a CPU's speed changes by from hour to hour, on
-/// top of what a calibration sees in its minutes. Two calibrations of one virtual machine, ten
+/// Half width (natural logarithm, nine of ten) of a CPU's drift in speed from hour to hour, beyond
+/// the variation within one calibration of minutes. Two calibrations of one virtual machine, ten
 /// hours apart, differ by 0.104 (root mean square over the classes of their kernels' median;
 /// truth/measured/cpu_hours.py), each of the two by a square root of two less.
 constexpr double cpu_hours_half_width = 0.12;
@@ -39,8 +39,8 @@ constexpr TimeClass cpu_classes[] = {TimeClass::product_fp32,   TimeClass::convo
                                      TimeClass::softmax,        TimeClass::reduction,
                                      TimeClass::gather,         TimeClass::sort,
                                      TimeClass::optimizer,      TimeClass::random};
-/// No poolings: on a GPU the class counts the clocks of what each result is made of, and there is
-/// no size at which the sweep's would show its bytes.
+/// No poolings: on a GPU the class counts clocks per element of the result, and no size of the
+/// sweep shows its memory traffic.
 constexpr TimeClass gpu_classes[] = {TimeClass::product_16bit,
                                      TimeClass::product_fp32,
                                      TimeClass::convolution_16bit,
@@ -65,7 +65,8 @@ constexpr TimeClass gpu_classes[] = {TimeClass::product_16bit,
 /// of a CPU's cores; tens of milliseconds of a GPU.
 constexpr double cpu_long = 4e9, cpu_longest = 4e10, gpu_long = 1e12, gpu_longest = 1e13;
 constexpr std::int64_t cpu_bytes = 256 << 20, gpu_bytes = std::int64_t{1} << 30;
-/// Of a class: more than any sweep of minutes gets to, and few enough to compare each time.
+/// Candidates of a class: more than a sweep of minutes measures, and few enough to compare each
+/// time.
 constexpr std::size_t most_candidates = 300;
 constexpr double short_share = 0.8;
 constexpr auto keep_interval = std::chrono::seconds(15);
@@ -104,7 +105,7 @@ std::vector<Kernel> repeated_kernels(bool is_cpu) {
           {.time_class = TimeClass::elementwise, .work = profile::StreamWork{bytes}}};
 }
 
-/// Runs a sweep, says how far it is, and hands on what there is.
+/// Runs a sweep, reports its progress, and passes on the measurements so far.
 class Measuring {
  public:
   Measuring(const CalibrationQuestion& question, measure::KernelRunner& runner)
@@ -152,7 +153,7 @@ void check_cpu(const measure::DeviceFacts& facts) {
               "Add clock_hz, l2_bytes and memory_bytes to 'device' in the file of measurements.");
 }
 
-/// `like` with what was measured of a CPU in the place of the GPU's speed.
+/// `like` with the CPU's measured properties in place of the GPU's speed.
 DeviceSpec cpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
   check_cpu(facts);
   like.cuda_name.clear();
@@ -172,8 +173,7 @@ DeviceSpec cpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
   return like;
 }
 
-/// A call was measured with its launch; what part of it that is, traces of others say
-/// (profile/step_time.cpp).
+/// Part of a measured call that is its launch, known from traces (profile/step_time.cpp).
 constexpr double launch_share = 1.0 / 3;
 
 DeviceSpec gpu_like(DeviceSpec like, const measure::DeviceFacts& facts) {
@@ -263,7 +263,7 @@ CalibratedDevice fit_device(const measure::Calibration& calibration, const Devic
                             const std::string& name) {
   const measure::DeviceFacts& facts = calibration.facts;
   DeviceSpec device = facts.device == "cpu" ? cpu_like(like, facts) : gpu_like(like, facts);
-  // A data sheet that does not name the link: transfers are fitted as parts of what it can do.
+  // The data sheet does not name the link: transfers are fitted as fractions of its bandwidth.
   if (!device.pcie_bytes_per_second) device.pcie_bytes_per_second = link_of(calibration.kernels);
   profile::KernelTimes times = device.kernel_times.empty()
                                    ? profile::KernelTimes(profile::time_classes)

@@ -15,27 +15,29 @@
 namespace symprof {
 
 struct CalibrationQuestion {
-  std::string device = "cpu";  ///< Where kernels run: "cpu", "cuda:0".
+  std::string device = "cpu";  ///< Device that runs the kernels: "cpu", "cuda:0".
   double minutes = 2;
-  measure::Calibration known;  ///< What an earlier calibration of this device measured.
+  measure::Calibration known;  ///< Measurements of an earlier calibration.
   Progress progress;           ///< By seconds.
-  /// Asked before each kernel; true ends the measurement.
+  /// Called before each kernel; true ends the measurement.
   std::function<bool()> is_stopped;
-  /// Told a few times a minute what there is, so that a process that dies loses little.
+  /// Called a few times a minute with the measurements so far, so that a process that dies loses
+  /// little.
   std::function<void(const measure::Calibration&)> keep;
 };
 
-/// Measures kernels, those first whose time is least known, and in the last fifth of the time those
-/// that take so long that clocks fall. On a GPU, want_cuda_kernels() has to come before. Throws
-/// Error (not_available) where LibTorch or the device is not there.
+/// Measures kernels, the most uncertain times first, and in the last fifth of the time kernels that
+/// run so long that clocks drop. On a GPU, call want_cuda_kernels() before. Throws Error
+/// (not_available) without LibTorch or the device.
 measure::Calibration measure_kernels(const CalibrationQuestion& question);
 
-/// What was fitted of a class.
+/// The fit of one class.
 struct FittedClass {
   profile::TimeClass time_class{};
   std::size_t kernels = 0;
   double shortest_us = 0, longest_us = 0;
-  /// In the middle of its kernels: nine of ten that no fit saw lie within a factor of exp(it).
+  /// Half width at the class's median kernel: nine of ten held-out kernels lie within a factor of
+  /// exp(half_width).
   double half_width = 0;
 };
 
@@ -45,14 +47,14 @@ struct CalibratedDevice {
   std::vector<profile::TimeClass> left_out;  ///< Measured, but not often enough for a fit.
 };
 
-/// `like`: the device whose other properties the file has, and whose kernel times serve classes
-/// that were not fitted; of a CPU, the GPU whose memory its profiles show. Throws Error where the
-/// calibration lacks what a fit needs.
+/// `like`: the device that provides the file's other properties, and the kernel times of classes
+/// that were not fitted; for a CPU, the GPU whose memory its profiles show. Throws Error where the
+/// calibration lacks measurements that a fit needs.
 CalibratedDevice fit_device(const measure::Calibration& calibration, const DeviceSpec& like,
                             const std::string& name);
 
-/// The shipped device with the name that the driver gives the calibration's; for a CPU the default
-/// one. Throws Error where none has it.
+/// The shipped device with the driver's name for the calibrated one; for a CPU the default device.
+/// Throws Error where no device has the name.
 DeviceSpec device_like(const measure::DeviceFacts& facts);
 
 }  // namespace symprof

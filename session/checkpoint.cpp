@@ -1,4 +1,4 @@
-// The verb plan checkpoint: which activations to keep, and which to compute again.
+// The verb plan checkpoint: which activations to keep, and which to recompute.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +32,9 @@ class PlannedStep final : public plan::CheckpointTrial {
         profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop}));
   }
 
-  /// Nothing is up front where the allocator would give it back, or not use it for others. What
-  /// finds no room there takes a segment of its own: then there is so much less up front.
+  /// No memory is reserved up front where the allocator would release it, or not use it for other
+  /// blocks. A block that does not fit takes a segment of its own; then that much less is reserved
+  /// up front.
   std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {
@@ -143,9 +144,9 @@ class PlannedStep final : public plan::CheckpointTrial {
            allocator.up_front_bytes.empty();
   }
 
-  /// Whether a loop that takes something up front makes what stays before its first step, too. The
-  /// file of a plan does that before ranks have their parts of the model, and knows no master
-  /// weights.
+  /// True if a loop that reserves memory up front also creates the optimizer's states and the
+  /// workspaces before its first step. A plan's file does so before ranks have their shards of the
+  /// model, and does not know master weights.
   bool starts_warm() const {
     const StepOptions& step = settings_.step;
     return settings_.loop.warm_start ||
@@ -158,7 +159,7 @@ class PlannedStep final : public plan::CheckpointTrial {
     return loop;
   }
 
-  /// A segment of its own that is within `bytes`; 0: there is none.
+  /// The size of the up-front segment, at most `bytes`; 0: none.
   std::int64_t up_front_bytes(std::int64_t bytes) const {
     const profile::AllocatorSettings& allocator = settings_.loop.allocator;
     const std::int64_t unit = profile::own_segment_unit_bytes, whole = bytes / unit * unit;
@@ -177,7 +178,7 @@ class PlannedStep final : public plan::CheckpointTrial {
     return held;
   }
 
-  /// Whether the call copies a saved tensor to the host or back.
+  /// True if the call copies a saved tensor to the host or back.
   static bool is_transfer(const Recording& recording, const CallRecord& call) {
     const auto is_on_host = [&](const TensorRecord& tensor) {
       return tensor.storage != none &&
@@ -195,7 +196,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   double host_slack_us_ = 0;  // See plan::HostCosts.
 };
 
-/// What the plain step holds at most while `call` runs, by what it is for.
+/// The most memory that the plain step holds while `call` runs, by category.
 MemoryBreakdown held_at(const StepMemory& memory, CallId call) {
   MemoryBreakdown held;
   for (const TimelinePoint& point : memory.timeline)
@@ -203,7 +204,7 @@ MemoryBreakdown held_at(const StepMemory& memory, CallId call) {
   return held;
 }
 
-/// Modules that cannot run again as one, alone or beside the others, are left out.
+/// `modules` without those that cannot be recomputed as one region, alone or beside the others.
 std::vector<std::string> runnable(PlannedStep& trial, const std::vector<std::string>& modules,
                                   std::vector<plan::NotTried>& left_out) {
   CheckpointPlan all;
@@ -246,7 +247,7 @@ std::vector<plan::PlanAnswer> known_answers(plan::CheckpointPlanner& planner,
   return answers;
 }
 
-/// The plans, and beside them what others would do, which counts as well.
+/// Fills the plans, and the alternatives, which count as simulated plans as well.
 void answer_question(plan::CheckpointPlanner& planner, const CheckpointQuestion& question,
                      CheckpointAnswer& answer) {
   std::vector<std::int64_t> budgets = question.budgets;
@@ -290,7 +291,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   const DeviceSpec& device = on_device.step.device;
   PlannedStep trial(*this, on_device, time_model_of(device, settings.time.value_or(TimeOptions{})));
   CheckpointAnswer answer{.settings = model.settings, .device = device, .model = model.graph.path};
-  // What is wrong with the step itself is said before regions are tried.
+  // Errors of the step itself are reported before regions are tried.
   const profile::StepLoad plain_load = trial.load_of(record(model.graph, model.settings.step));
   answer.regions =
       runnable(trial, plan::regions_of(model.graph, question.regions), answer.left_out);

@@ -7,11 +7,11 @@
 
 namespace symprof {
 
-/// Whether a value of the setting `checkpoint` names a file and no modules.
+/// True if a value of the setting `checkpoint` names a file rather than modules.
 inline bool is_plan_file(const std::string& given) { return given.ends_with(".json"); }
 
-/// A plan as `symprof plan checkpoint` writes it in JSON, or its member "plan" alone. Throws Error:
-/// no such file, or no such content.
+/// Reads a plan that `symprof plan checkpoint` wrote as JSON, or its member "plan" alone. Throws
+/// Error for a missing file or other content.
 CheckpointPlan load_checkpoint_plan(const std::string& path);
 
 }  // namespace symprof

@@ -15,7 +15,7 @@ DeviceSpec find_device(const std::string& name_or_path);
 /// The devices with these names or from these files; {"all"}: the shipped GPUs. Throws Error as
 /// find_device.
 std::vector<DeviceSpec> find_devices(const std::vector<std::string>& names);
-/// All of them, sorted by name. Throws Error for a file that is damaged.
+/// All shipped devices, sorted by name. Throws Error for a damaged file.
 std::vector<DeviceSpec> shipped_devices();
 
 }  // namespace symprof

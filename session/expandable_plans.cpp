@@ -6,10 +6,10 @@
 namespace symprof {
 namespace {
 
-/// What is cheaper by no more than this share of the step is not worth other segments.
+/// A plan that saves at most this share of the step is not worth expandable segments.
 constexpr double worth_offering = 0.005;
 
-/// What another plan has to cost less than; none where no plan can.
+/// The cost that another plan must stay below; none where no plan can.
 std::optional<double> cost_to_beat(const CheckpointAnswer& answer, const plan::PlanAnswer& one) {
   if (!one.best) return std::numeric_limits<double>::infinity();
   const double cost_us = one.best->cost_us - worth_offering * answer.plain_step_us;

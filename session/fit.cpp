@@ -1,4 +1,4 @@
-// The verb fit: a training loop tried on devices.
+// The verb fit: simulates a training loop on devices.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,11 +17,12 @@ namespace {
 
 using profile::operator""_MiB;
 
-/// What stands aside for CUDA's context where the user does not say: more than the 426 to 640 MiB
-/// that people report for a process with PyTorch's kernels loaded. No device file has measured it.
+/// Memory set aside for CUDA's context unless the user gives it: more than the 426 to 640 MiB that
+/// people report for a process with PyTorch's kernels loaded. No device file has measured it.
 constexpr std::int64_t context_allowance_bytes = 1024_MiB;
 
-/// A size replaces the one of its name; every other setting is read as if it were given once more.
+/// A size replaces the one of the same name; any other setting is read as if it were given once
+/// more.
 void make(Settings& settings, const plan::Change& change) {
   for (const SettingRef& given : change.settings) {
     if (given.name == "sizes") {
@@ -89,8 +90,8 @@ class DeviceTrial final : public plan::Trial {
   plan::Situation situation_;
 };
 
-/// `model`; where the file fixes the batch whose largest size is asked for, with that batch given.
-/// Throws Error where the model does not run with twice as much.
+/// `model`; where the file fixes the batch whose maximum is searched, with that batch opened.
+/// Throws Error where the model does not run with twice the batch.
 PreparedModel with_open_batch(Session& session, Settings settings, const std::string& largest,
                               PreparedModel model) {
   const std::optional<std::int64_t> batch =
@@ -106,8 +107,8 @@ PreparedModel with_open_batch(Session& session, Settings settings, const std::st
   return session.prepare(settings);
 }
 
-/// The model at the sizes that were given; at 1 for the dimension whose largest size is asked for,
-/// where neither the settings nor the file have a size of it.
+/// The model at the given sizes; the dimension whose maximum is searched is 1 where neither the
+/// settings nor the file give a size.
 PreparedModel model_to_fit(Session& session, Settings settings, const std::string& largest) {
   if (largest == plan::cache_dimension && !settings.step.kv_cache) settings.step.kv_cache = 1;
   const bool is_size = !largest.empty() && largest != plan::cache_dimension;
@@ -116,7 +117,7 @@ PreparedModel model_to_fit(Session& session, Settings settings, const std::strin
   try {
     model = session.prepare(settings);
   } catch (const Error&) {
-    // The dimension has no size, or something else is wrong; then preparing throws again.
+    // The dimension lacks a size, or preparing fails for another reason and throws again.
     set_size(settings, largest, 1);
   }
   if (model) return with_open_batch(session, settings, largest, std::move(*model));
@@ -159,7 +160,7 @@ void check_job(const Settings& settings, const plan::Job& job) {
                 fmt::format("Add {}.", setting("samples", "1000000")));
 }
 
-/// Whether a plan of what runs again is left to be chosen.
+/// True if the settings leave the checkpoint plan open.
 bool is_open_to_plans(const StepOptions& step) {
   return step.mode != Mode::inference && step.checkpoint.empty() &&
          step.checkpoint_plan.is_empty() && step.offload_saved.empty();
@@ -175,7 +176,7 @@ void check_plans(const FitQuestion& question, const std::string& largest, const 
                 "Plans are for steps with a backward pass, without checkpoints of their own.");
 }
 
-/// For the device of `settings`, within what is there of it.
+/// The plan for the device of `settings` within the available memory.
 plan::OfferedPlan plan_within(Session& session, const Settings& settings,
                               const plan::Budget& budget) {
   const CheckpointAnswer answer = session.plan_checkpoint(
@@ -195,7 +196,7 @@ void offer_plan(Session& session, Settings settings, plan::FitReport& report) {
   }
 }
 
-/// From the largest size that fits without a plan on, or from the size that was given.
+/// Searches from the largest size that fits without a plan, or from the given size.
 void find_largest_with_plan(Session& session, Settings settings, plan::FitReport& report,
                             std::int64_t given) {
   settings.step.device = report.device;

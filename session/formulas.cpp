@@ -11,8 +11,8 @@
 namespace symprof {
 namespace {
 
-/// Where neither the settings nor the file have a size: the rounding of attention kernels (to 128)
-/// and of memory (to 512 bytes) does not show at its multiples.
+/// Start size where neither the settings nor the file have one: at its multiples the rounding of
+/// attention kernels (to 128) and of memory (to 512 bytes) does not show.
 constexpr std::int64_t usual_start = 128;
 
 /// Multiples of more, and products of two of them, would not fit into 64 bits.
@@ -71,7 +71,7 @@ class FileDimensions {
     }
   }
 
-  /// What the file was exported with. `bound` has the names that the settings give.
+  /// The size in the exported file. `bound` has the names from the settings.
   std::int64_t example_size(const Graph& bound, const std::string& name) const {
     if (session_.file() == nullptr) return usual_start;
     for (const ValueId id : bound.inputs) {

@@ -20,7 +20,7 @@
 namespace symprof {
 
 struct FormulaQuestion {
-  /// What the formulas are in, as Settings::sizes name it.
+  /// The formulas' variables, named as in Settings::sizes.
   std::vector<std::string> dimensions;
   /// The figures of a profile that formulas are wanted for: as many, in the same order, at every
   /// size. Throws Error where that cannot be.
@@ -39,28 +39,28 @@ struct SizedPeak {
 };
 
 struct FormulaAnswer {
-  Settings settings;                       ///< As they ran, without the sizes that varied.
+  Settings settings;                       ///< Settings of the runs, without the varied sizes.
   Profile first;                           ///< At the variables' starts.
   plan::Formulas found;                    ///< One formula for each figure.
   std::map<plan::Sizes, SizedPeak> peaks;  ///< At every size that was tried.
   std::vector<plan::PeakMoment> moments;   ///< See FormulaQuestion::requested_peak.
-  std::vector<TimeCurve> times;            ///< Of each dimension, where the settings ask for times.
+  std::vector<TimeCurve> times;            ///< By dimension, where the settings request times.
 };
 
-/// A model whose dimensions have other sizes each time it is profiled.
+/// A model that is profiled at other sizes each time.
 struct SizedModel {
   std::vector<plan::Variable> variables;
   /// Throws Error where the model does not run with these sizes of the variables.
   std::function<Profile(const plan::Sizes&)> profile_at;
-  /// Those of the runs: the device and the loop, for the allocator.
+  /// Settings of the runs: device and loop, for the allocator.
   Settings settings;
 };
 
 /// Profiles the model at many sizes. `question.dimensions` are the variables.
 FormulaAnswer find_formulas(const SizedModel& model, const FormulaQuestion& question);
 
-/// Profiles the model at many sizes. Throws Error for a dimension that the model does not have, or
-/// that decides what runs.
+/// Profiles the model at many sizes. Throws Error for an unknown dimension, or one that control
+/// flow depends on.
 FormulaAnswer find_formulas(Session& session, const Settings& settings,
                             const FormulaQuestion& question);
 

@@ -13,7 +13,7 @@
 namespace symprof {
 namespace {
 
-/// Whether the file begins as a run of ours does: with its schema.
+/// True if the file begins with the schema of a symprof run.
 bool is_run(const std::string& path) {
   std::array<char, 64> begin{};
   std::ifstream(path, std::ios::binary).read(begin.data(), begin.size() - 1);

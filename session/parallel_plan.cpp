@@ -20,7 +20,7 @@ std::string pattern_of(std::string path) {
   return path;
 }
 
-/// The group of regions that has the most nodes, of those with two members or more.
+/// The group of at least two regions with the most nodes.
 std::vector<std::string> repeated_blocks(const Graph& graph,
                                          const std::vector<std::string>& patterns) {
   std::vector<std::string> regions = plan::regions_of(graph, patterns);

@@ -1,4 +1,4 @@
-// What is asked and answered about a step on several devices (plan/parallel/planner.h).
+// Question and answer about a step on several devices (plan/parallel/planner.h).
 //
 // Public header.
 #pragma once
@@ -14,25 +14,25 @@ namespace symprof {
 
 struct ParallelQuestion {
   plan::Mesh mesh;
-  /// Samples of a step over all devices; empty: what the model's inputs hold, on each device.
+  /// Samples per step over all devices; empty: the batch of the model's inputs, on each device.
   std::optional<std::int64_t> global_batch;
   /// Blocks of which each is a unit of FSDP and of a pipeline; empty: the modules that repeat.
   std::vector<std::string> blocks;
-  plan::LayoutFilter wanted;  ///< Which layouts are looked at.
+  plan::LayoutFilter wanted;  ///< Layouts that are evaluated.
 };
 
 struct ParallelAnswer {
-  Settings settings;  ///< As they ran: see PreparedModel.
+  Settings settings;  ///< Settings of the run: see PreparedModel.
   DeviceSpec device;
   std::string model;
   plan::ParallelProblem problem;
   std::int64_t context_bytes = 0;
   std::vector<std::string> blocks;
   std::size_t block_types = 0;  ///< Kinds of units, each timed once.
-  plan::TensorSplit split;      ///< Of the plan; without one, by the rule.
+  plan::TensorSplit split;      ///< Of the plan; without a plan, by the rule.
   /// Inside the blocks, of each tensor-parallel group that was looked at.
   std::vector<plan::FoundPlacements> placements;
-  /// Modules of experts that are recognised, with how many products each makes.
+  /// Recognized modules of experts, with the number of products of each.
   struct Experts {
     std::string module;
     std::size_t products = 0;
@@ -42,19 +42,19 @@ struct ParallelAnswer {
   std::vector<Experts> experts;
   std::vector<std::string> node_names;  ///< By NodeId.
   double one_device_us = 0;             ///< The step on one device, with the batch of the file.
-  double samples = 1;                   ///< That batch.
+  double samples = 1;                   ///< The global batch.
   std::int64_t one_device_bytes = 0;    ///< Reserved there.
   std::int64_t unknown_calls = 0;       ///< Without a time.
-  bool skips_blocks = false;            ///< torch.distributed.pipelining takes no such model apart.
-  bool has_measured_links = false;      ///< Of one node.
+  bool skips_blocks = false;            ///< torch.distributed.pipelining cannot split such a model.
+  bool has_measured_links = false;      ///< Within one node.
   plan::ParallelPlan plan;
 };
 
 class Session;
 
-/// The layout of least time for a mesh of `settings`' device. Throws what Session::profile()
-/// throws, and Error for a model without repeated blocks, a device without links, and a batch that
-/// nothing divides.
+/// Returns the layout of least time for a mesh of `settings`' device. Throws what
+/// Session::profile() throws, and Error for a model without repeated blocks, a device without
+/// links, and a batch that the ranks cannot divide.
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question);
 

@@ -13,7 +13,7 @@
 namespace symprof {
 namespace {
 
-/// That of the first parameter in floating point.
+/// The dtype of the first floating-point parameter.
 DType dtype_of_parameters(const Graph& graph) {
   for (const Value& value : graph.values)
     if (value.kind == ValueKind::parameter && value.spec && is_floating_point(value.spec->dtype))
@@ -25,7 +25,7 @@ bool is_around(const std::string& outer, const std::string& inner) {
   return outer.empty() || inner == outer || inner.starts_with(outer + ".");
 }
 
-/// The modules that match, and the whole model where none of them is around all others.
+/// The matching modules, and the whole model unless one of them contains all others.
 std::vector<std::string> matching_modules(const Graph& graph,
                                           const std::vector<std::string>& patterns) {
   trace::matched_scopes(graph, patterns, "wrap");  // Throws for a pattern that matches nothing.
@@ -53,8 +53,8 @@ std::vector<std::string> wrapped_modules(const Settings& settings, const Graph& 
   return matching_modules(graph, patterns);
 }
 
-/// Stages are made of the wrapped modules; one that is around all others is what goes through the
-/// pipeline.
+/// Stages consist of the wrapped modules; a wrapped module that contains all others is the one that
+/// the pipeline splits.
 void start_pipeline(Settings& settings, const Graph& graph) {
   ParallelOptions& parallel = *settings.step.parallel;
   PipelineOptions& pipeline = parallel.pipeline;

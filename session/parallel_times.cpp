@@ -11,7 +11,7 @@
 namespace symprof {
 namespace {
 
-/// The longest message between stages, and all of them together; they take no time in `timed` then.
+/// The longest message between stages, and all of them together; in `timed` they then take no time.
 struct Messages {
   double longest_us = 0, all_us = 0;
 };
@@ -66,7 +66,7 @@ class PipelineRanks {
     ranks_.push_back(profile::passes_of(recording.rank->passes, load));
   }
 
-  /// The rank's own step without messages, then with what it waits for.
+  /// The rank's own step without messages, then with its waiting times.
   void replace_step(int own) {
     const PipelineOptions& pipeline = options_.pipeline;
     std::vector<TimedCollective> timed = timed_collectives(profile_.recording, options_, device_);

@@ -1,4 +1,4 @@
-// How long the steps of several ranks take.
+// Step times of several ranks.
 #pragma once
 
 #include <vector>
@@ -11,19 +11,19 @@
 
 namespace symprof {
 
-/// Throws Error where the device's file lacks what times need.
+/// Throws Error where the device's file lacks data for times.
 profile::TimeModel time_model_of(const DeviceSpec& device, const TimeOptions& options);
 
-/// The collectives of a rank's step, for the queue beside its calls.
+/// The collectives of a rank's step, for the communication stream beside its calls.
 std::vector<TimedCollective> timed_collectives(const Recording& recording,
                                                const ParallelOptions& options,
                                                const DeviceSpec& device);
 
-/// Whether the step is timed, and is that of a rank that waits for others.
+/// True if the step is timed and its rank waits for other ranks.
 bool has_pipeline_time(const Settings& settings);
 
-/// Fills `pipeline` of the time of `profile`, whose step becomes the pipeline's: the other ranks of
-/// `model` are prepared and recorded for that. Throws what Session::prepare and record throw.
+/// Fills `pipeline` of the time of `profile`, whose step becomes the pipeline's: prepares and
+/// records the other ranks of `model`. Throws what Session::prepare and record throw.
 void add_pipeline_time(Session& session, const PreparedModel& model, Profile& profile);
 
 }  // namespace symprof

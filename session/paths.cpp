@@ -9,7 +9,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of the library that holds this function; empty where the loader does not know.
+/// The folder of the library with this function; empty where the loader does not know it.
 fs::path library_folder() {
   Dl_info library{};
   const auto here = reinterpret_cast<const void*>(&devices_folder);
@@ -20,7 +20,7 @@ fs::path library_folder() {
 
 }  // namespace
 
-// Libraries of an installation lie in lib/ or in lib/x86_64-linux-gnu/ of its prefix.
+// An installation has its libraries in lib/ or in lib/x86_64-linux-gnu/ of its prefix.
 std::string devices_folder() {
   std::error_code error;
   fs::path above = library_folder();

@@ -1,11 +1,11 @@
-// Where the parts of the program are, relative to the library that this is in.
+// Paths of the program's parts, relative to the library with this code.
 #pragma once
 
 #include <string>
 
 namespace symprof {
 
-/// share/symprof/devices below a folder that the library lies in, or the source tree's for a build.
+/// share/symprof/devices in the library's installation, or the source tree's folder for a build.
 std::string devices_folder();
 
 /// libsymprof_torch.so, beside the library.

@@ -1,4 +1,4 @@
-// What is to be done with a model, read from text.
+// The job of a model (samples, prices, deadline), read from text.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace symprof::settings {
 
-/// Empty where nothing was given.
+/// Texts of the options; empty where not given.
 struct JobTexts {
   std::string price;     ///< The path of a file.
   std::string samples;   ///< "1e6".

@@ -162,7 +162,7 @@ void read_word(ParallelOptions& options, const std::string& word) {
   }
 }
 
-/// DistributedDataParallel takes no DTensors, and replicate() does: FSDP2 with one shard.
+/// DistributedDataParallel does not accept DTensors, replicate() does: FSDP2 with one shard.
 void replicate_tensors(ParallelOptions& options) {
   if (options.gradient_as_bucket_view || options.bucket_cap_bytes)
     refuse(options.text,
@@ -171,7 +171,8 @@ void replicate_tensors(ParallelOptions& options) {
   options.reshard = Reshard::never;
 }
 
-/// Experts are spread over the ranks that see different samples; alone it has FSDP2 for the rest.
+/// Experts are spread over the ranks with different samples; without another engine, FSDP2 has the
+/// other parameters.
 void spread_experts(ParallelOptions& options) {
   if (options.data == DataEngine::none)
     options.data = DataEngine::fsdp, options.shards = options.expert;

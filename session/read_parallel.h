@@ -7,8 +7,8 @@
 
 namespace symprof::settings {
 
-/// "fsdp=8", "fsdp=8:keep:param=bf16", "hsdp=2x4 tp=4:sp", "pp=4:1f1b:mb=16". Throws Error that
-/// says what may follow.
+/// Parses "fsdp=8", "fsdp=8:keep:param=bf16", "hsdp=2x4 tp=4:sp", "pp=4:1f1b:mb=16". Throws Error
+/// with the accepted forms.
 ParallelOptions parse_parallel(const std::string& given);
 
 }  // namespace symprof::settings

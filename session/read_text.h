@@ -15,7 +15,7 @@ namespace symprof::settings {
 [[noreturn]] void reject(const SettingRef& where, const std::string& given,
                          const std::vector<std::string>& accepted);
 
-/// The value that `given` names. Throws Error that suggests the nearest name.
+/// The value named `given`. Throws Error that suggests the nearest name.
 template <class Value, std::size_t size>
 Value choose(const SettingRef& where, const std::string& given, const Named<Value> (&list)[size]) {
   std::vector<std::string> accepted;
@@ -35,7 +35,7 @@ std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
 /// "3d", "12h", "90min" or "45s", as seconds. Throws Error.
 double parse_duration(const SettingRef& where, const std::string& given);
 
-/// "1000000" or "1e6". Throws Error for what is no whole number of at least 1.
+/// Parses "1000000" or "1e6". Throws Error for text other than a whole number of at least 1.
 std::int64_t parse_amount(const SettingRef& where, const std::string& given);
 
 /// "a,b" as {"a", "b"}; blanks around the words are dropped.

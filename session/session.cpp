@@ -23,7 +23,7 @@
 namespace symprof {
 namespace {
 
-/// The names of the files beside a missing one, for a suggestion.
+/// Names of the files in a missing file's folder, for a suggestion.
 std::vector<std::string> files_beside(const std::filesystem::path& path) {
   std::vector<std::string> names;
   std::error_code error;
@@ -92,14 +92,14 @@ void add_times(Profile& profile, const Settings& settings, const profile::Operat
 
 Session::Session(const std::string& path) : file_(open_file(path)) {}
 
-/// Which mode trains or not where nobody says: a model with parameters trains, unless it generates.
+/// The default mode: a model with parameters trains, unless it generates.
 Mode Session::mode_of(const Settings& settings, const Graph& graph) const {
   const bool trains = has_parameters(graph) && !settings.step.kv_cache;
   return settings.mode.value_or(trains ? Mode::train : Mode::inference);
 }
 
-/// A trace may have numbers in it where its code had the batch: then it runs with its own batch
-/// alone, and the sizes that follow the batch are found in what it calls.
+/// A trace may contain constants that its code computed from the batch: then it runs with its own
+/// batch only, and the sizes that follow the batch are found from its calls.
 Graph Session::script(const Settings& settings) {
   if (!given_size(settings, batch_name)) return follow_script(settings);
   try {
@@ -109,7 +109,7 @@ Graph Session::script(const Settings& settings) {
   }
 }
 
-/// Throws `refusal` where the trace's batch is not what is wrong.
+/// Throws `refusal` unless the trace's batch caused it.
 Graph Session::script_of_other_batch(const Settings& settings, const Error& refusal) {
   Settings own = settings;
   std::erase_if(own.sizes, [](const auto& bound) { return bound.first == batch_name; });
@@ -144,7 +144,7 @@ trace::BatchPlan Session::batch_plan(const Graph& graph, const Settings& setting
   return batch_plans_[key] = torch_.get().find_batch_plan(graph, step);
 }
 
-/// TorchScript is followed anew for each run: what it calls depends on inputs, mode and dtype.
+/// TorchScript is walked for each run: its calls depend on inputs, mode and dtype.
 Graph Session::follow_script(const Settings& settings) {
   trace::TorchScriptOptions options{.inputs = settings.inputs, .bindings = settings.sizes};
   if (settings.mode) options.mode = trace::training_mode(*settings.mode);

@@ -29,53 +29,53 @@
 
 namespace symprof {
 
-/// A model as the settings ask for it: ready to run.
+/// A model prepared for the settings: ready to run.
 struct PreparedModel {
   Graph graph;
-  /// The settings that were given; mode and device are decided where they were left open.
+  /// The given settings, with mode and device decided where they were open.
   Settings settings;
-  /// As they were given, with which other ranks of a pipeline are prepared.
+  /// The settings as given, from which other ranks of a pipeline are prepared.
   Settings given;
 };
 
-/// What a training loop is to fit into.
+/// Whether a training loop fits devices.
 struct FitQuestion {
-  /// All of them are answered for; empty: the device of the settings.
+  /// Devices to answer for; empty: the device of the settings.
   std::vector<DeviceSpec> devices;
-  /// The dimension whose largest size is asked for, as sizes name it, or "kv-cache"; may be empty.
+  /// The dimension whose maximum is searched, named as in sizes, or "kv-cache"; may be empty.
   std::string largest;
-  /// Whether the largest size is also looked for with a checkpoint plan for each size.
+  /// True: also search the largest size with a checkpoint plan for each size.
   bool with_plans = false;
-  /// Where something is asked for here, a step is timed with the largest batch that fits, unless
-  /// `largest` names another dimension; with the batch as given where it cannot be another one.
+  /// If set, a step is timed with the largest batch that fits, unless `largest` names another
+  /// dimension; with the given batch where the batch is fixed.
   plan::Job job;
 };
 
 struct FitAnswer {
-  Settings settings;                     ///< As they ran: see PreparedModel.
+  Settings settings;                     ///< Settings of the run: see PreparedModel.
   std::vector<plan::FitReport> reports;  ///< One for each device.
-  plan::Job job;                         ///< As it was asked.
+  plan::Job job;                         ///< The given job.
 };
 
-/// Which activations are to be kept, and which computed again.
+/// Which activations to keep, and which to recompute.
 struct CheckpointQuestion {
-  /// What the process may take of the device, CUDA's context with it. Empty: the device's memory
+  /// Device memory of the process, CUDA's context included, in bytes. Empty: the device's memory
   /// for one budget, and the curve over all of them.
   std::vector<std::int64_t> budgets;
-  /// Modules that may run again; empty: those that plan::regions_of finds.
+  /// Modules that may be recomputed; empty: those that plan::regions_of finds.
   std::vector<std::string> regions;
-  /// False: modules run again as a whole or not at all, as shape/step/checkpoint.h does it in C++.
+  /// False: whole modules are recomputed, as shape/step/checkpoint.h does in C++.
   bool keeps_calls = true;
-  /// False: a plan runs each module again by itself, as Python's hooks do.
+  /// False: each module is a segment of its own, as with Python's hooks.
   bool joins_modules = true;
-  /// Inputs of what runs again, and saved tensors, may wait in host memory.
+  /// True: checkpoint inputs and saved tensors may be offloaded to host memory.
   bool offloads = false;
   /// Points of the curve; 0: no curve.
   int curve_points = 20;
-  /// Whether other ways are carried out beside the first budget's plan. Without a budget, rotor has
+  /// True: alternatives are simulated beside the first budget's plan. Without a budget, Rotor gets
   /// the memory of the curve's knee.
   bool wants_alternatives = true;
-  /// Whether budgets are also planned for with segments that grow (CheckpointAnswer::expandable).
+  /// True: also plan with expandable segments (CheckpointAnswer::expandable).
   bool tries_expandable = false;
 };
 
@@ -83,37 +83,39 @@ struct CheckpointAnswer {
   Settings settings;  ///< As they ran: see PreparedModel.
   DeviceSpec device;
   std::string model;
-  std::vector<std::string> regions;                       ///< Modules that may run again.
+  std::vector<std::string> regions;                       ///< Modules that may be recomputed.
   std::map<std::string, plan::CallNumbers> call_numbers;  ///< By region.
   std::vector<plan::NotTried> left_out;                   ///< Modules that cannot, and why.
   std::size_t block_types = 0;
   plan::PlayedPlan plain, all_again;
   double plain_step_us = 0;
-  bool offloads = false;           ///< As it was asked.
-  bool waits_for_host = false;     ///< Times are those of the host that issues the calls.
-  bool uses_cublas = false;        ///< Which keeps a workspace for each thread.
+  bool offloads = false;  ///< As it was asked.
+  bool waits_for_host =
+      false;  ///< The step is host-bound: times are those of the host that issues the calls.
+  bool uses_cublas = false;        ///< cuBLAS keeps a workspace for each thread.
   std::int64_t unknown_calls = 0;  ///< Without a time.
   std::int64_t context_bytes = 0;  ///< Set aside of each budget.
   bool is_context_given = false;
-  std::vector<plan::PlanAnswer> answers;  ///< By budget; budgets there are without the context.
-  /// By budget: what holds it for less time with `expandable_segments:True`, or at all. Empty where
-  /// nothing does, and where the settings say which segments there are.
+  std::vector<plan::PlanAnswer> answers;  ///< By budget; these budgets exclude the context.
+  /// By budget: the plan that fits it in less time with `expandable_segments:True`, or at all.
+  /// Empty where none does, and where the settings choose the segments.
   std::vector<std::optional<plan::PlayedPlan>> expandable;
   std::vector<plan::PlanAnswer> curve;              ///< Ascending in memory.
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
   std::size_t plans_played = 0;
   Recording recording;  ///< The plain step.
-  /// What is held at a call of the plain step whatever runs again, the regions each by themselves,
-  /// and what the plain step holds there. Empty: nothing is known.
+  /// Lower bound of the memory with any plan that recomputes regions one by one, with its call, and
+  /// the memory of the plain step at that call. Empty: unknown.
   std::optional<plan::Window> least;
   MemoryBreakdown plain_at_least;
 };
 
-/// Which batch does the most samples a second, each with the checkpoint plan of least time that
+/// Which batch has the most samples per second, each with the checkpoint plan of least time that
 /// fits.
 struct ThroughputQuestion {
   std::vector<DeviceSpec> devices;  ///< Empty: the device of the settings.
-  /// What the process may take of each device, CUDA's context with it; empty: all of its memory.
+  /// Memory of the process on each device, CUDA's context included; empty: all of the device's
+  /// memory.
   std::optional<std::int64_t> budget_bytes;
   std::vector<std::string> regions;  ///< As in CheckpointQuestion.
 };
@@ -122,7 +124,7 @@ struct ThroughputAnswer {
   /// One batch that fits.
   struct Row {
     std::int64_t batch = 0;
-    double plain_step_us = 0;  ///< Of the step in which nothing runs again.
+    double plain_step_us = 0;  ///< Of the step without recomputation.
     plan::PlayedPlan plan;     ///< Empty: it fits without.
 
     double step_us() const { return plain_step_us + plan.cost_us; }
@@ -130,7 +132,7 @@ struct ThroughputAnswer {
   };
   struct OfDevice {
     DeviceSpec device;
-    std::vector<Row> rows;  ///< Those that were tried, by batch: the last is the largest that fits.
+    std::vector<Row> rows;                ///< By batch: the last is the largest that fits.
     std::optional<std::int64_t> refused;  ///< The smallest batch that does not fit.
     std::string refusal;  ///< Why the model does not run with it; empty: memory is missing.
     std::int64_t unknown_calls = 0;  ///< Without a time, in the smallest batch.
@@ -153,35 +155,35 @@ class Session {
   /// The graph as the file has it, its sizes open; null for TorchScript.
   const Graph* file() const { return file_.graph ? &*file_.graph : nullptr; }
 
-  /// The model with its passes run (trace/passes/prepare.h). Throws Error for settings that exclude
-  /// each other, a shape that is missing, a name that the model does not have.
+  /// Runs the model's passes (trace/passes/prepare.h). Throws Error for settings that exclude each
+  /// other, a missing shape, and an unknown name.
   PreparedModel prepare(const Settings& settings);
 
   /// One step of a graph that was prepared, recorded. Throws Error that names the node.
   Recording record(const Graph& graph, const StepOptions& step);
-  /// Prepares the model and records one step of it. Throws what the two throw.
+  /// Prepares the model and records one step. Throws the errors of both.
   Recording record(const Settings& settings);
 
-  /// What each node costs, in bytes, FLOPs and calls. Throws what record() throws, and Error where
-  /// a sum exceeds 64 bits.
+  /// Returns the costs of each node, in bytes, FLOPs and calls. Throws what record() throws, and
+  /// Error where a sum exceeds 64 bits.
   Profile profile(const PreparedModel& model);
   Profile profile(const Settings& settings) { return profile(prepare(settings)); }
 
-  /// One step of a model that was prepared, on real tensors, timed again and again. On a GPU,
-  /// want_cuda_kernels() has to come before the first Session. Throws Error that names the node,
-  /// what a real step does not have, or (not_available) that there is no such device.
+  /// Runs and times one step of a prepared model on real tensors, repeatedly. On a GPU, call
+  /// want_cuda_kernels() before the first Session. Throws Error that names the node for an
+  /// operation that a real step does not support, or (not_available) without such a device.
   measure::Run measure(const PreparedModel& model, const measure::RunOptions& options = {});
 
-  /// Whether the training loop fits into devices, and what would make it fit. Throws what prepare()
-  /// and record() throw.
+  /// Returns whether the training loop fits devices, and which changes make it fit. Throws what
+  /// prepare() and record() throw.
   FitAnswer fit(const Settings& settings, const FitQuestion& question = {});
 
   /// Checkpoint plans of least time within budgets (plan/checkpoint/planner.h). Throws what
-  /// prepare() and record() throw, and Error where the model has no modules to run again.
+  /// prepare() and record() throw, and Error where the model has no modules that can be recomputed.
   CheckpointAnswer plan_checkpoint(const Settings& settings, const CheckpointQuestion& question);
 
   /// Batches from 1 to the largest that fits with a plan. Throws what plan_checkpoint() throws, and
-  /// Error where the model has no batch that could be another one.
+  /// Error where the model's batch is fixed.
   ThroughputAnswer plan_throughput(const Settings& settings, const ThroughputQuestion& question);
 
  private:
@@ -194,21 +196,20 @@ class Session {
 
   TorchLibrary torch_;  // Starts while the file is read.
   trace::ModelFile file_;
-  /// By what else decides the graph: plans cost several runs of it.
+  /// Keyed by the other settings that determine the graph: a batch plan costs several runs of it.
   std::map<std::string, trace::BatchPlan> batch_plans_;
 };
 
-/// Fills the times of `profile`, a step on the device of `settings`, where they ask for them; `own`
-/// are rules of the caller (profile/own_rules.h).
-/// Throws Error where the device's file lacks what times need.
+/// Fills the times of `profile`, a step on the device of `settings`, if they request times; `own`
+/// are the caller's rules (profile/own_rules.h). Throws Error where the device's file lacks data
+/// for times.
 void add_times(Profile& profile, const Settings& settings,
                const profile::OperatorTable* own = nullptr);
-/// The device of `settings`, or the default one where they name none, with what they say of its
-/// context. Throws Error as find_device.
+/// The device of `settings`, or the default device, with the settings' context. Throws Error as
+/// find_device.
 DeviceSpec device_of(const Settings& settings);
-/// What of the device's memory a program has for tensors, with an allowance for CUDA's context
-/// where nothing says what that takes. Throws Error where the device's memory is not known, or
-/// nothing of it is left.
+/// The device's memory for tensors, with an allowance for CUDA's context where it is unknown.
+/// Throws Error where the device's memory is unknown or the context leaves none of it.
 plan::Budget budget_of(const DeviceSpec& device, const profile::LoopOptions& loop);
 /// The ONNX operators that can be run, sorted. Throws Error where LibTorch cannot be loaded.
 std::vector<std::string> onnx_operators();

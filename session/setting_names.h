@@ -1,4 +1,4 @@
-// What the values of settings are called: one list for each kind.
+// Names of the settings' values: one list for each kind.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ template <class Value>
 struct Named {
   std::string_view name;
   Value value;
-  std::string_view note = {};  ///< What help says of it, in parentheses.
+  std::string_view note = {};  ///< Its note in help, in parentheses.
 };
 
 inline constexpr Named<Mode> modes[] = {
@@ -74,8 +74,8 @@ std::string_view name_of(const Named<Value> (&list)[size], Value value) {
   return "?";
 }
 
-/// "train, eval (no dropout) or inference": what a list offers, as help writes it, each name after
-/// `mark`. The entries have a name and a note.
+/// The choices of a list in help, "train, eval (no dropout) or inference", each name after `mark`.
+/// The entries have a name and a note.
 template <class List>
 std::string alternatives(const List& list, std::string_view mark = {}) {
   std::string text;

@@ -24,13 +24,13 @@ constexpr std::string_view input_group = "Inputs", model_group = "What runs",
 constexpr std::string_view all_groups[] = {input_group,  model_group,    update_group,
                                            memory_group, parallel_group, device_group};
 
-/// What changes the update or the loop's memory is not in the figures of a node.
+/// Settings of the update or of the loop's memory do not change a node's figures.
 constexpr Verbs verbs_of_loops = verbs_of_steps - Verbs{Verb::show, Verb::dot};
-/// Of one device alone.
+/// Settings of a step on several ranks; a single device is measured.
 constexpr Verbs verbs_of_ranks = verbs_of_steps - Verbs{Verb::measure};
-/// What code that runs itself cannot say.
+/// Settings that a running program cannot express itself.
 constexpr Verbs verbs_of_programs = {Verb::run, Verb::profile_module};
-/// Of a step that is made around what is given.
+/// Settings of a step that the package builds around a module.
 constexpr Verbs verbs_of_made_steps = {Verb::profile_module};
 
 std::string text(std::string_view name) { return std::string(name); }
@@ -56,7 +56,7 @@ Value mesh_value(const Settings& settings) {
                                : fmt::format("{}x{}", mesh.nodes, mesh.devices_per_node));
 }
 
-/// Adds to a setting that may be given several times, each time with several patterns.
+/// Adds to a repeatable setting, each time with several patterns.
 void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
   for (std::string& pattern : split_list(given))
     if (std::ranges::find(patterns, pattern) == patterns.end())

@@ -19,11 +19,11 @@
 
 namespace symprof::settings {
 
-/// How often a setting may be given, and with what.
+/// How often a setting may be given, and with which value.
 enum class Arity : std::uint8_t {
-  flag,     ///< On where it is given, without a value.
+  flag,     ///< A switch without a value.
   one,      ///< Once, with a value.
-  several,  ///< As often as one likes, each time with a value.
+  several,  ///< Repeatable, each time with a value.
 };
 
 /// A setting as JSON has it; std::monostate is null.
@@ -31,24 +31,24 @@ using Value =
     std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>,
                  std::vector<std::pair<std::string, std::int64_t>>>;
 
-/// What has to be the case for a setting to mean anything.
+/// The condition for a setting to have an effect.
 enum class Needs : std::uint8_t {
   nothing,
   backward,   ///< A backward pass: refused in inference.
   optimizer,  ///< An update, and so a backward pass.
 };
 
-/// What a change of a setting changes.
+/// The stage that a changed setting affects.
 enum class Alters : std::uint8_t {
   step,   ///< How the graph is run, or the loop around it.
   graph,  ///< The graph: it has to be prepared again.
 };
 
-/// One line on a setting. Other settings in it stand in braces: "with {dtype}".
+/// One line of help. Other settings in it are in braces: "with {dtype}".
 class Help {
  public:
   constexpr Help(const char* text) : text_(text) {}
-  /// Of a setting whose values have a list of names: from that list.
+  /// Help of a setting whose values have a list of names: from that list.
   constexpr Help(std::string (*make)()) : make_(make) {}
 
   std::string text() const { return make_ == nullptr ? std::string(text_) : make_(); }
@@ -60,20 +60,20 @@ class Help {
 
 struct Setting {
   std::string_view name;   ///< "kv_cache"; as in JSON and in Python.
-  std::string_view group;  ///< The heading in help; settings of one group belong together.
+  std::string_view group;  ///< The heading in help; settings of a group are adjacent.
   Arity arity = Arity::one;
-  std::string_view placeholder;  ///< What help writes for the value: "DTYPE"; empty for a flag.
+  std::string_view placeholder;  ///< The value's placeholder in help: "DTYPE"; empty for a flag.
   Help help;
   /// Reads one text ("" for a flag) into the settings. Throws Error about the setting.
   void (*read)(Settings&, const std::string&);
-  /// As JSON prints it; null where JSON leaves it out.
+  /// The value in JSON; null where JSON omits it.
   Value (*value)(const Settings&);
   Needs needs = Needs::nothing;
   Alters alters = Alters::step;
-  Verbs verbs = verbs_of_steps;  ///< Those that obey it: the others do not take it.
+  Verbs verbs = verbs_of_steps;  ///< Verbs that accept the setting.
 };
 
-/// All of them, in the order of JSON.
+/// All settings, in the order of JSON.
 std::span<const Setting> table();
 
 /// The groups of settings, in the order of help.
@@ -82,13 +82,13 @@ std::span<const std::string_view> groups();
 /// The setting called `name`. Throws Error that suggests the nearest name.
 const Setting& find(std::string_view name);
 
-/// Those that `verb` obeys, in the order of JSON.
+/// The settings of `verb`, in the order of JSON.
 std::vector<const Setting*> settings_of(Verb verb);
 
 /// Reads `text` into the setting `name`. Throws Error.
 void set(Settings& settings, std::string_view name, const std::string& text);
 
-/// Throws Error for settings that exclude each other, of which one would be ignored.
+/// Throws Error for settings that exclude each other, as one would be ignored.
 void check(const Settings& settings);
 
 }  // namespace symprof::settings

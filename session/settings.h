@@ -1,5 +1,5 @@
-// Everything that one can ask of a run of a model, whoever asks: the command line, Python, a
-// program. session/setting_table.h has a row for each setting, by which texts are read and printed.
+// The settings of a run of a model, for every caller: the command line, Python, a program.
+// session/setting_table.h has a row for each setting, by which texts are read and printed.
 //
 // Public header.
 #pragma once
@@ -22,31 +22,33 @@ struct Settings {
   std::vector<trace::InputOverride> inputs;
   /// Named dimensions and their sizes.
   std::vector<std::pair<std::string, std::int64_t>> sizes;
-  /// Folders with the Python that a trace was made from; its lines show what the file does not.
+  /// Folders with the Python source of a trace; its lines show lifetimes and dtypes that the file
+  /// lacks.
   std::vector<std::string> python_sources;
   std::optional<Mode> mode;    ///< Empty: train where the model has parameters to train.
   std::optional<DType> dtype;  ///< Parameters, buffers and inputs are cast to it.
-  /// `step.mode` is what `mode` asks for, or what the model decides, once a Session has prepared
-  /// it. A device without a name is the default one.
+  /// `step.mode` is `mode`, or the model's default once a Session has prepared it. A device without
+  /// a name is the default one.
   StepOptions step;
-  /// Patterns of the modules that FSDP2 wraps; empty: those that repeat, and the root.
+  /// Patterns of the modules that FSDP2 wraps; empty: the repeated modules, and the root.
   std::vector<std::string> wrap;
-  /// The devices: of the collectives that a file has itself, or those that `step.parallel` lies on.
+  /// The devices of the file's own collectives, or those of `step.parallel`.
   std::optional<plan::Mesh> mesh;
-  std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` is what it says.
+  std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF; `loop.allocator` has it parsed.
   profile::LoopOptions loop;
-  /// How long the step takes; empty: nobody asks.
+  /// Options of the step's time; empty: not requested.
   std::optional<TimeOptions> time;
-  /// What CUDA's context and other programs hold on the device, in place of the device file's.
+  /// Memory of CUDA's context and of other programs on the device, in bytes, in place of the device
+  /// file's.
   std::optional<std::int64_t> context_bytes;
 };
 
 constexpr const char* default_device = "h200";
 
-/// The size that `settings` give for `name`.
+/// The size of `name` in `settings`.
 std::optional<std::int64_t> given_size(const Settings& settings, const std::string& name);
 
-/// Gives `name` another size.
+/// Sets the size of `name`.
 void set_size(Settings& settings, const std::string& name, std::int64_t size);
 
 }  // namespace symprof

@@ -1,4 +1,4 @@
-// Which sizes a step has where the file leaves them open, and who chose them.
+// The sizes of a step where the file leaves them open, and their origin.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,8 @@
 
 namespace symprof {
 
-/// The symbols of the inputs' dimensions in `bound`, which is the graph of `file` with its inputs
-/// bound. `given` are the sizes that settings give. A symbol that "batch" or "seq" means is called
-/// so.
+/// The symbols of the inputs' dimensions in `bound`, the graph of `file` with its inputs bound.
+/// `given` are the sizes from the settings. A symbol that "batch" or "seq" refers to has that name.
 std::vector<NamedSize> sizes_of_step(
     const Graph& file, const Graph& bound,
     const std::vector<std::pair<std::string, std::int64_t>>& given);

@@ -1,4 +1,4 @@
-// The verb plan throughput: which batch, with which checkpoint plan, does the most samples a
+// The verb plan throughput: the batch, with its checkpoint plan, that has the most samples per
 // second.
 #include <algorithm>
 #include <map>

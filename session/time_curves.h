@@ -21,35 +21,35 @@ struct SizedModel;
 /// A step at one size.
 struct TimedSize {
   double step_us = 0, low_us = 0, high_us = 0, host_us = 0, busy_us = 0;
-  /// What the step's time mostly goes into; the host where that takes longer than the device.
+  /// The main limit of the step's time; the host where the step is host-bound.
   profile::Limit limit = profile::Limit::nothing;
   std::map<std::string, double> us_by_op;  ///< The device's, of all nodes of an operator.
 };
 
-/// Which operator changes most where a piece of a curve ends.
+/// The operator that changes most at the end of a piece of a curve.
 struct CurveBreak {
   std::string op;
   double us = 0;  ///< By which it is longer, or shorter, than the piece would have gone on.
 };
 
-/// Why there is nothing behind the last size of a curve.
+/// Why a curve ends at its last size.
 enum class CurveEnd : std::uint8_t {
-  enough,   ///< It was not asked for more, or the model's range ends.
+  enough,   ///< The requested range ends, or the model's.
   memory,   ///< The step does not fit into the device any more.
   refused,  ///< The model does not run with it.
 };
 
-/// One dimension, the others at their starts.
+/// The curve of one dimension, the others at their start sizes.
 struct TimeCurve {
   std::size_t variable = 0;
   plan::Curve curve;                        ///< Microseconds of the step.
   std::map<std::int64_t, TimedSize> steps;  ///< At every size of `curve.measured`.
   std::vector<CurveBreak> breaks;           ///< Behind each piece but the last.
   CurveEnd end = CurveEnd::enough;
-  std::string reason;  ///< Of a refusal; may refer to settings (base/setting.h).
+  std::string reason;  ///< The reason of a refusal; may refer to settings (base/setting.h).
 };
 
-/// One for each variable of a model whose settings ask for times.
+/// One curve for each variable of a model whose settings request times.
 std::vector<TimeCurve> find_time_curves(const SizedModel& model);
 
 }  // namespace symprof

@@ -39,8 +39,8 @@ TorchLibrary::Loaded TorchLibrary::load() {
       .measure = function_of<measure::LibraryFunction>(handle, measure::library_symbol, path)()};
 }
 
-// A thread of its own, not std::async: a future of that would wait in its destructor, and an
-// unreadable model would be answered a quarter of a second late.
+// A thread, not std::async: its future's destructor would wait, and the error for an unreadable
+// model would come a quarter of a second late.
 TorchLibrary::TorchLibrary() {
   std::promise<Loaded> promise;
   loaded_ = promise.get_future().share();

@@ -1,5 +1,5 @@
-// The part of the program that needs LibTorch, loaded while something else is done: LibTorch takes
-// a quarter of a second to start, most of it registering its operators.
+// The part of the program that needs LibTorch, loaded in the background: LibTorch takes a quarter
+// of a second to start, most of it registering its operators.
 //
 // Public header.
 #pragma once
@@ -11,14 +11,14 @@
 
 namespace symprof {
 
-/// Begins to load when it is made. Destroying it does not wait.
+/// The constructor starts loading. The destructor does not wait.
 class TorchLibrary {
  public:
   TorchLibrary();
 
-  /// Waits until the library is there. Throws Error (not_available) when it cannot be loaded.
+  /// Waits until the library is loaded. Throws Error (not_available) when it cannot be.
   const shape::Library& get() { return *loaded_.get().shape; }
-  /// The same of what runs on real tensors.
+  /// The same for the code that runs real tensors.
   const measure::Library& measuring() { return *loaded_.get().measure; }
 
  private:

@@ -1,4 +1,4 @@
-// What symprof can be asked for. The tables of settings and of formats name these.
+// The verbs of symprof, for every caller: the tables of settings and of formats name these.
 //
 // Public header.
 #pragma once
@@ -29,7 +29,7 @@ enum class Verb : std::uint8_t {
   dot,
   engine,
   run,             ///< A program that runs itself, on fake tensors: of the Python package.
-  profile_module,  ///< A module of Python, in a step that the package makes.
+  profile_module,  ///< A Python module, in a step that the package builds.
 };
 
 /// "plan checkpoint": as the command line calls it.
@@ -76,7 +76,7 @@ class Verbs {
   std::uint32_t bits_ = 0;
 };
 
-/// Those that run the step of a model file.
+/// Verbs that run the step of a model file.
 inline constexpr Verbs verbs_of_steps = {Verb::profile,
                                          Verb::compare_costs,
                                          Verb::fit,

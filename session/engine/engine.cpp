@@ -9,7 +9,7 @@
 namespace symprof {
 namespace {
 
-/// What a build log says beside the description of layers.
+/// Adds the information of a build log to the description of layers.
 void add_log(engine::Engine& engine, const std::string& path) {
   const engine::Engine built = engine::read_engine(path);
   engine.fusions = built.fusions;

@@ -1,4 +1,5 @@
-// A TensorRT engine as its files have it, and what of a model and of a device's limits it is.
+// A TensorRT engine read from its files, mapped to a model's nodes and compared with a device's
+// limits.
 #pragma once
 
 #include <optional>
@@ -22,25 +23,25 @@ struct EngineFiles {
 struct EngineQuestion {
   EngineFiles files;
   std::string onnx, device;        ///< The model it was built from, and where it ran; may be empty.
-  std::vector<std::string> sizes;  ///< Of dimensions that the model leaves open: "N=8".
+  std::vector<std::string> sizes;  ///< Sizes of the model's open dimensions: "N=8".
 };
 
 struct EngineAnswer {
   engine::Engine engine;
   engine::EngineSummary summary;
-  std::optional<engine::Model> model;  ///< Empty where none was given; then `map` is, too.
+  std::optional<engine::Model> model;  ///< Empty without a model; then `map` is empty, too.
   std::optional<engine::NodeMap> map;
   std::vector<engine::Cause> causes;
   std::optional<engine::EngineCosts> costs;  ///< Empty where no device was named.
 };
 
-/// Without a model, a device and causes: what the files say. Throws Error for what is no engine.
+/// Reads the files alone, without a model, a device and causes. Throws Error for other files.
 EngineAnswer read_engine_files(const EngineFiles& files);
 
 /// Throws Error, as read_engine_files, and for a model or a device that cannot be read.
 EngineAnswer analyze_engine(const EngineQuestion& question);
 
-/// Two engines, by their layers alone.
+/// Two engines, compared by their layers.
 struct EnginePair {
   EngineAnswer before, after;
 };

@@ -1,4 +1,4 @@
-// FLOPs of a model's nodes, for the layers that they became.
+// FLOPs of a model's nodes, for the engine layers that run them.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace symprof {
 
-/// Runs the model's forward pass for inference on fake tensors, with `sizes` as --set gives them.
+/// Runs the model's forward pass for inference on fake tensors, with `sizes` in the form of --set.
 /// Throws Error as a Session does.
 engine::NodeFlops flops_of_nodes(const std::string& model, const std::vector<std::string>& sizes);
 

@@ -1,4 +1,4 @@
-// Work in a process of its own.
+// Runs work in a child process.
 #pragma once
 
 #include <functional>
@@ -7,12 +7,12 @@
 
 namespace symprof {
 
-/// What the other process wrote, or its exit code where that is not 0: it has said why.
+/// The child's output, or its exit code if not 0: the child has printed the error.
 using Apart = std::variant<std::string, int>;
 
-/// Runs `work` in a copy of this process, which must have no other thread, and waits for it. An
-/// Error that is thrown there is said there, as main() says it. Throws Error where the process
-/// cannot be made or is killed.
+/// Runs `work` in a forked copy of this process, which must have no other thread, and waits for it.
+/// An Error thrown there is printed there, in main()'s format. Throws Error where the process
+/// cannot be created or is killed.
 Apart run_apart(const std::function<std::string()>& work);
 
 }  // namespace symprof

@@ -21,7 +21,7 @@ DeviceSpec device_called(const std::string& cuda_name) {
   return find_device(default_device);
 }
 
-/// What the step is, and whose estimates stand beside it: none beside a CPU unless one is named.
+/// Chooses the step and the device of the estimates: none for a CPU unless one is named.
 void choose_estimate(Settings& settings, const MeasureQuestion& question, bool is_cpu) {
   if (!question.estimate.empty()) settings.step.device = find_device(question.estimate);
   const bool is_estimated = !is_cpu || !question.estimate.empty();
@@ -32,7 +32,7 @@ void choose_estimate(Settings& settings, const MeasureQuestion& question, bool i
   if (is_estimated && !settings.time) settings.time.emplace();
 }
 
-/// A step that this machine's memory cannot hold would end with the system's killing a program.
+/// Refuses a step larger than this machine's memory: the system would kill a process.
 void check_memory(const Profile& profile) {
   const std::int64_t wanted = profile.memory.peak_allocated_bytes;
   const std::optional<std::int64_t> there = measure::available_memory_bytes();
@@ -73,7 +73,7 @@ MeasureAnswer answer_of(const MeasureQuestion& question, Settings settings,
     answer.run = gpu_run.empty() ? session.measure(model, question.options)
                                  : measure::parse_run(gpu_run, question.model);
     answer.settings = model.settings;
-    answer.settings.step.progress = nullptr;  // Whoever shows it goes.
+    answer.settings.step.progress = nullptr;  // The progress bar is gone by then.
   });
   return answer;
 }

@@ -1,4 +1,4 @@
-// A step of a model, run and timed where this program runs, beside its estimate.
+// A step of a model, run and timed on this machine, beside its estimate.
 #pragma once
 
 #include <functional>
@@ -16,20 +16,20 @@ using ShowProgress = std::function<void(const std::function<void(const Progress&
 struct MeasureQuestion {
   std::string model;
   Settings settings;
-  std::string estimate;         ///< Whose estimates stand beside: a name, a file, or empty.
+  std::string estimate;         ///< Device of the estimates: a name, a file, or empty.
   measure::RunOptions options;  ///< Its device: parse_real_device().
   ShowProgress show_progress;
 };
 
 struct MeasureAnswer {
-  Settings settings;  ///< Those that the estimate is of.
+  Settings settings;  ///< Settings of the estimate.
   Profile profile;
   measure::Run run;
 };
 
-/// The answer, or the exit code of the process that runs CUDA, where that is not 0: it has said
-/// why. LibTorch's real answers about CUDA and the simulated ones, which the estimate needs, do not
-/// live in one process. Throws Error for a step that this machine's memory cannot hold.
+/// Returns the answer, or the exit code of the process that runs CUDA if not 0: it has printed the
+/// error. LibTorch's real CUDA and the simulated one, which the estimate needs, cannot share a
+/// process. Throws Error for a step larger than this machine's memory.
 std::variant<MeasureAnswer, int> measure_model(const MeasureQuestion& question);
 
 }  // namespace symprof

@@ -1,11 +1,11 @@
-// The devices that something can really run on.
+// The devices that a step can really run on.
 #pragma once
 
 #include <string>
 
 namespace symprof {
 
-/// "cpu", or "cuda:N" for "cuda" and "cuda:N". Throws Error for other texts.
+/// Returns "cpu", or "cuda:N" for "cuda" and "cuda:N". Throws Error for other texts.
 std::string parse_real_device(const std::string& text);
 
 }  // namespace symprof

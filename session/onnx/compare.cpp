@@ -21,7 +21,7 @@ enum class Backend { torch, onnxruntime };
 constexpr settings::Named<Backend> backends[] = {{"torch", Backend::torch},
                                                  {"onnxruntime", Backend::onnxruntime}};
 
-/// One of the models, and what computes its values.
+/// One of the models, and the backend that computes its values.
 struct OpenedSide {
   workbench::Side side;
   workbench::Model model;  ///< With its functions opened; null of another format.
@@ -47,7 +47,7 @@ std::shared_ptr<const ConstantTensor> constant_of(trace::numpy::Array array) {
   return constant;
 }
 
-/// "torch:onnxruntime": A's and B's; one word: that of both.
+/// "torch:onnxruntime": the backends of A and B; one word: that of both.
 std::pair<Backend, Backend> backends_of(const std::string& text) {
   const SettingRef where{"backend"};
   const std::size_t colon = text.find(':');

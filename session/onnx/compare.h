@@ -11,7 +11,7 @@
 
 namespace symprof {
 
-/// Two models, and what runs them on which inputs.
+/// Two models, their backends and their inputs.
 struct ModelPair {
   std::string a, b;
   std::vector<std::string> inputs;  ///< "NAME=FILE.npy" and "FILE.npz".
@@ -23,7 +23,7 @@ struct ModelPair {
 
 struct CompareQuestion {
   ModelPair models;
-  bool runs = true;  ///< Else rows are nodes, and nothing runs.
+  bool runs = true;  ///< False: rows are nodes, and no model runs.
   workbench::AlignBy align = workbench::AlignBy::best;
   std::optional<double> tolerance;
 };
@@ -36,9 +36,9 @@ struct CompareAnswer {
   workbench::Comparison comparison;
 };
 
-/// ONNX has the functions opened that `functions` chooses, and runs as it is written, or for
-/// inference where the other model has another format; those are prepared for inference. Throws
-/// Error (not_available) for a backend that is not here.
+/// Inlines the ONNX functions that `functions` chooses. An ONNX model runs as written, or for
+/// inference where the other model has another format; models of other formats are prepared for
+/// inference. Throws Error (not_available) for a missing backend.
 CompareAnswer compare_models(const CompareQuestion& question);
 
 struct BisectAnswer {
@@ -46,7 +46,7 @@ struct BisectAnswer {
   std::optional<workbench::Bisected> found;  ///< Empty where outputs agree.
 };
 
-/// Of ONNX models alone.
+/// ONNX models only.
 BisectAnswer bisect_models(const ModelPair& models, std::optional<double> tolerance);
 
 }  // namespace symprof

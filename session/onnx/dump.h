@@ -1,4 +1,4 @@
-// What calls inside a model were given and answered, and what another model makes of it.
+// The inputs and outputs of calls inside a model, and their replay by another model.
 #pragma once
 
 #include <string>
@@ -17,11 +17,11 @@ struct RunnableModel {
   std::vector<std::string> sizes, shapes;
 };
 
-/// Runs the model as it is written, or prepared for inference. `how.inputs.sizes` is read from the
+/// Runs the model as written, or prepared for inference. `how.inputs.sizes` is read from the
 /// model's sizes.
 trace::dump::Dump dump_calls(const RunnableModel& model, workbench::DumpOptions how);
 
-/// Runs parts of `model` on what `dump` holds.
+/// Runs parts of `model` on the inputs in `dump`.
 std::vector<workbench::ReplayedCall> replay_dump(const trace::dump::Dump& dump,
                                                  const RunnableModel& model,
                                                  const workbench::ReplayOptions& how);

@@ -1,4 +1,4 @@
-// Models whose values can be computed, and what computes them.
+// Models whose values can be computed, and their backends.
 #pragma once
 
 #include <string>
@@ -11,9 +11,8 @@ namespace symprof {
 /// The interpreter of graphs on real values; LibTorch loads while the model is read.
 workbench::ValueRunner value_runner();
 
-/// An ONNX model as it is written, or a .pt2 or TorchScript file, prepared for inference. `sizes`
-/// are those of symbolic dimensions, "batch=2", `shapes` those of a script's inputs,
-/// "x=float32[2,3]".
+/// An ONNX model as written, or a .pt2 or TorchScript file, prepared for inference. `sizes` give
+/// symbolic dimensions, "batch=2", `shapes` the inputs of a script, "x=float32[2,3]".
 workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
                                   const std::vector<std::string>& shapes,
                                   const workbench::ValueRunner& runner);

@@ -24,7 +24,7 @@ struct OptimizeQuestion {
   std::uint64_t seed = 0;
 };
 
-/// What both models ran on, and where their outputs differ.
+/// The inputs of both models, and the outputs that differ.
 struct VerifiedValues {
   std::string inputs;
   double tolerance = 0;
@@ -39,7 +39,7 @@ struct OptimizeAnswer {
   workbench::Model optimized;
   workbench::OptimizeReport report;
   std::optional<Savings> savings;
-  std::optional<VerifiedValues> values;  ///< Empty where nobody asked.
+  std::optional<VerifiedValues> values;  ///< Empty if not requested.
 
   bool is_good() const { return !values || values->are_good(); }
 };

@@ -1,4 +1,4 @@
-// What each rule of symprof optimize saved, by profiles of the model before and after it.
+// The savings of each rule of symprof optimize, from profiles of the model before and after it.
 #pragma once
 
 #include <cstdint>
@@ -14,9 +14,9 @@ class ModelProto;
 
 namespace symprof {
 
-/// Of a step, as symprof profile counts them; differences may be below 0.
+/// Costs of a step as symprof profile counts them; differences may be below 0.
 struct RuleCosts {
-  std::int64_t fwd_flops = 0, bwd_flops = 0;  ///< With everything else than products.
+  std::int64_t fwd_flops = 0, bwd_flops = 0;  ///< Including operators other than products.
   std::int64_t moved_bytes = 0;               ///< Read and written, forward.
   std::int64_t saved_bytes = 0;               ///< For backward.
 };
