@@ -11,27 +11,28 @@
 
 namespace symprof::report {
 
-/// Each budget's plan, what it costs and how much better another one could be; the curve of memory
-/// against time; the alternatives.
+/// Each budget's plan, its cost and its gap to the lower bound; the curve of memory against time;
+/// the alternatives.
 void write_checkpoint_plan(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            const Layout& layout);
 
-/// All of it. "plan" is that of the first budget, as the setting `checkpoint` takes it.
+/// The whole answer. "plan" is the first budget's, in the form of the setting `checkpoint`.
 void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            SettingSpeller spell = spell_plainly);
 
-/// The curve and the alternatives as one HTML page that needs no other file.
+/// The curve and the alternatives as one self-contained HTML page.
 void write_checkpoint_html(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                            SettingSpeller spell = spell_plainly);
 
-/// The first budget's plan as a Python file whose apply_plan carries it out on an unchanged
-/// module; where segments that grow hold the budget for less, the plan for those, which the file
-/// sets. Throws Error where there is no plan, or one that joins modules.
+/// The first budget's plan as a Python file whose apply_plan applies it to an unchanged module;
+/// where expandable segments fit the budget in less time, the plan for those, which the file sets.
+/// Throws Error without a plan, and for one that joins modules.
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
 /// The first budget's plan as a C++ header for modules whose forward passes are the program's own:
-/// it runs those of the plan under symprof::checkpoint. Throws Error where there is no plan, or one
-/// that keeps calls, joins modules or offloads: CheckpointQuestion::keeps_calls asks for another.
+/// it runs the plan's modules under symprof::checkpoint. Throws Error without a plan, and for one
+/// that keeps calls, joins modules or offloads: CheckpointQuestion::keeps_calls excludes such
+/// plans.
 void write_checkpoint_cpp(fmt::memory_buffer& out, const CheckpointAnswer& answer);
 
 }  // namespace symprof::report

@@ -11,7 +11,7 @@
 namespace symprof::report {
 namespace {
 
-/// symprof::checkpoint keeps the inputs of one call, and nothing else.
+/// symprof::checkpoint keeps only the inputs of one call.
 void check_cpp_can(const CheckpointAnswer& answer, const CheckpointPlan& plan) {
   const bool is_simple = std::ranges::all_of(plan.regions, [](const CheckpointRegion& region) {
     return region.modules.size() == 1 && region.kept.empty();

@@ -1,4 +1,5 @@
-// A checkpoint plan in JSON, as the setting `checkpoint` takes it, and what it needs up front.
+// A checkpoint plan in JSON, in the form of the setting `checkpoint`, and its memory reserved up
+// front.
 #pragma once
 
 #include <string_view>
@@ -17,7 +18,7 @@ void write_texts(JsonWriter& json, std::string_view name, const auto& texts, aut
   json.end_array();
 }
 
-/// What the loop takes up front, together and by segment, and whether it starts warm.
+/// The memory reserved up front, in total and by segment, and whether the loop starts warm.
 inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
   json.member("up_front_bytes", played.up_front_sum_bytes());
   json.key("up_front_segments");

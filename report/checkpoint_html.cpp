@@ -11,7 +11,7 @@ namespace {
 
 constexpr double width = 860, height = 320, margin = 70;
 
-/// Where a point of the curve is drawn.
+/// The position of a curve's point in the drawing.
 class Scale {
  public:
   explicit Scale(const CheckpointAnswer& answer) {

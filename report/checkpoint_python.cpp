@@ -30,7 +30,8 @@ from torch.utils.checkpoint import CheckpointPolicy, create_selective_checkpoint
 
 )";
 
-// The hook also runs when the module runs again, or without gradients: nobody was asked then.
+// The hook also runs during recomputation, and without gradients: then there are no counts to
+// check.
 constexpr std::string_view python_tail = R"(
 
 def contexts(name, module):
@@ -76,7 +77,7 @@ constexpr std::string_view python_apply = R"(
 def apply_plan({}):
 )";
 
-// save_on_cpu has to be around the checkpoint: so its hooks are there first, and go last.
+// save_on_cpu has to enclose the checkpoint: so its hooks are registered first, and end last.
 constexpr std::string_view python_offload = R"(    for name in ON_HOST:
         save_in_host_memory(model.get_submodule(name))
 )";
@@ -102,7 +103,7 @@ def save_in_host_memory(module):
     module.register_forward_hook(leave, always_call=True)
 )";
 
-/// Where something is on the device already, the allocator takes so much less.
+/// If tensors are on the device already, the allocator reserves that much less.
 constexpr std::string_view python_up_front =
     R"(# Blocks that come and go: PyTorch's allocator keeps their segments, unless torch.cuda.empty_cache() is called, and what is larger
 # than 1 MiB finds room there, from the first tensor on the device on. Without them the same plan reserves more.
@@ -123,8 +124,8 @@ std::string on_host_text(const CheckpointPlan& plan) {
   return text + "]\n";
 }
 
-// Whoever asked for the call in the environment has it already; what is reserved before it stays as
-// it is.
+// If the environment sets the option already, the call has no effect; memory reserved before it
+// keeps its segments.
 constexpr std::string_view python_expandable =
     R"(# The plan is for segments that grow, from the first tensor on the device on.
 if torch.cuda.is_available():
@@ -132,13 +133,12 @@ if torch.cuda.is_available():
 
 )";
 
-/// Whether the written plan is for segments that grow: as they were asked for, or as they are
-/// offered.
+/// True if the written plan is for expandable segments, requested or offered.
 bool expands(const CheckpointAnswer& answer, const std::optional<plan::PlayedPlan>& offer) {
   return offer || answer.settings.loop.allocator.expandable_segments;
 }
 
-/// The plan of the file, beside the one for PyTorch's default segments.
+/// The plan of the file, compared with the one for PyTorch's default segments.
 std::string offered_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one,
                          const plan::PlayedPlan& offer) {
   return fmt::format("With expandable_segments:True, which this file sets, {}: {}.{}",
@@ -161,7 +161,7 @@ void write_plan(fmt::memory_buffer& out, const CheckpointPlan& plan) {
   fmt::format_to(at, "}}\n");
 }
 
-/// Of the operators whose outputs a region keeps some of.
+/// Call counts of the operators of which a region keeps some outputs.
 void write_calls(fmt::memory_buffer& out, const CheckpointAnswer& answer,
                  const CheckpointPlan& plan) {
   const auto at = std::back_inserter(out);

@@ -15,7 +15,7 @@ const OptimizerStates* states_made(const CheckpointAnswer& answer) {
   return states != nullptr && !states->torch_class.empty() ? states : nullptr;
 }
 
-/// A state that is zero is what the first update would begin with.
+/// A zero state equals the state before the first update.
 constexpr std::string_view states_head = R"(
 
 def make_states(optimizer):
@@ -29,7 +29,7 @@ def make_states(optimizer):
                 continue
 )";
 
-/// A momentum begins with the gradient as it is.
+/// A momentum buffer starts as the first gradient.
 constexpr std::string_view states_dampened = R"(
         if group["dampening"]:
             continue)";
@@ -45,8 +45,8 @@ constexpr std::string_view states_tensors =
                     state[name] = torch.zeros_like(parameter)
 )";
 
-/// Each thread has a handle of its own, whose workspace comes with it
-/// (ATen/cuda/CublasHandlePool.cpp); hooks run in the thread of backward.
+/// Each thread has its own handle, created with its workspace (ATen/cuda/CublasHandlePool.cpp);
+/// hooks run in the thread of backward.
 constexpr std::string_view workspaces_text = R"(
 
 def make_workspaces():

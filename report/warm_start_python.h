@@ -1,4 +1,4 @@
-// How a plan's file in Python makes, before the first step, what stays until the loop ends: the
+// Python code of a plan's file that creates persistent tensors before the first step: the
 // optimizer's states, and cuBLAS's workspaces.
 #pragma once
 

@@ -34,7 +34,7 @@ std::optional<std::int64_t> known_figure(const Row& row, Column column, Unit uni
   return figure(row, column, unit);
 }
 
-/// The tensor that a single-node row makes.
+/// The output tensor of a row of one node.
 const TensorSpec* made_by(const Row& row, const Recording& recording) {
   const NodeRecord& node = recording.nodes[static_cast<std::size_t>(row.nodes.back())];
   for (const TensorRecord& output : node.outputs)
@@ -42,9 +42,9 @@ const TensorSpec* made_by(const Row& row, const Recording& recording) {
   return nullptr;
 }
 
-/// A row for align_best. Figures take the place of value sums: rows of equal figures are near. Rows
-/// pair by `dtype` and `shape`, which hold the operator and output of nodes, and the name of
-/// others.
+/// A row in the form of workbench::align_best. Figures take the place of the sums of values: rows
+/// of equal figures are near. Rows match by `dtype` and `shape`: for nodes the operator and its
+/// output, for others the name.
 workbench::Row as_values(const Row& row, const Profile& profile, By by,
                          const std::set<std::string>& shared_modules) {
   const Recording& recording = profile.recording;
@@ -81,7 +81,7 @@ std::vector<workbench::Row> as_values(const std::vector<Row>& rows, const Profil
   return out;
 }
 
-/// Modules that both sides have: where a name is unchanged, so are the rows inside it.
+/// Modules of both sides: a name that is kept stands for its contents.
 std::set<std::string> shared_modules(const std::vector<Row>& a, const std::vector<Row>& b) {
   std::set<std::string> of_a, shared;
   for (const Row& row : a) of_a.insert(row.module);

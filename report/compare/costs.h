@@ -1,5 +1,5 @@
-// Cost changes of a step between two models, or two versions of one: rows of two profiles side by
-// side.
+// Changes in the costs of a step between two models, or two versions of one: rows of two profiles
+// side by side.
 //
 // Public header.
 #pragma once
@@ -37,17 +37,17 @@ struct CostComparison {
   RowOptions options;
   std::vector<Column> columns;  ///< Figures that are compared.
   std::vector<Row> rows_a, rows_b;
-  /// In the order of A; rows only in B follow their predecessor in B.
+  /// In A's execution order; rows of B only follow their predecessor in B.
   std::vector<CostLine> lines;
 
   std::size_t count(char mark) const;
   CostChange figure(const CostLine& line, Column column) const;
 };
 
-/// Aligns the rows of two profiles, folded as in `options`: rows with equal names (for nodes, also
-/// operators and shapes) and equal figures first, then rows with equal names, operators or shapes
-/// and their neighbors (compare/align.h: align_best). `columns` with words are skipped. Both
-/// profiles must outlive the result.
+/// Aligns the rows of two profiles, folded by `options`: rows of one name (of nodes, also of one
+/// operator and shape) with equal figures first, then the others of one name, operator or shape and
+/// their neighbors (compare/align.h: align_best). Word columns in `columns` are left out. Both
+/// profiles have to outlive the answer.
 CostComparison compare_costs(const Profile& a, const Profile& b, const RowOptions& options,
                              const std::vector<Column>& columns);
 

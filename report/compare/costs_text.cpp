@@ -27,7 +27,7 @@ std::string name_of(const CostComparison& costs, const CostLine& line) {
   return a == b ? a : a + " → " + b;
 }
 
-/// The lines of a table, and the number of others summed in one row.
+/// The lines of a table, and how many others one row sums.
 struct ShownLines {
   std::vector<CostLine> lines, others, alike;
 };

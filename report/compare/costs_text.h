@@ -8,8 +8,8 @@
 
 namespace symprof::report {
 
-/// Writes the first `top` rows that differ, in order or by the change of a column (`sort` of the
-/// options); one row sums the rest, one the equal rows. Totals follow.
+/// Rows that differ, in their order, or by the change of a column (`sort` of the options), the
+/// first `top` of them; one row sums the others, one the equal rows. Totals below.
 void write_costs(fmt::memory_buffer& out, const CostComparison& costs, const Layout& layout);
 
 /// Schema symprof.costs/1: all rows.

@@ -1,4 +1,4 @@
-// What symprof compare found, as a table and as JSON.
+// The result of symprof compare, as a table and as JSON.
 #pragma once
 
 #include <fmt/format.h>

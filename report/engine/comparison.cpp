@@ -73,7 +73,7 @@ void write_totals(fmt::memory_buffer& out, const EngineReport& before, const Eng
       std::ssize(a.layers) - a.kernels.layers, std::ssize(b.layers) - b.kernels.layers);
 }
 
-/// The layers that are in rows of this side alone.
+/// The layers of this side that have no counterpart.
 std::vector<int> layers_alone(const std::vector<ComparedLayers>& compared, bool is_before) {
   std::vector<int> alone;
   for (const ComparedLayers& each : compared) {
@@ -89,7 +89,7 @@ std::string time_of_layers(const EngineReport& report, const std::vector<int>& l
   return ms ? format_time(*ms * 1e3) + " in " : "";
 }
 
-/// "reformat of x: Half NC/4HW4 → Half NHWC" of what no cause names.
+/// "reformat of x: Half NC/4HW4 → Half NHWC" for a layer without a cause.
 std::string untold_text(const engine::Layer& layer) {
   std::string text = short_layer_name(layer);
   if (is_reformat(layer) && layer.inputs.size() == 1 && layer.outputs.size() == 1)
@@ -97,8 +97,8 @@ std::string untold_text(const engine::Layer& layer) {
   return text;
 }
 
-/// Why an engine has layers that the other has not, from the causes of kernels without need; the
-/// rest by their names.
+/// Why an engine has layers that the other lacks, from the causes of unnecessary kernels; the rest
+/// by their names.
 void write_alone(fmt::memory_buffer& out, std::string_view title, const EngineReport& report,
                  std::vector<int> alone) {
   if (alone.empty()) return;

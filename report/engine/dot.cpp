@@ -13,7 +13,7 @@ std::string quoted_label(std::string_view text) {
   std::string result = "\"";
   for (const char letter : text) {
     if (letter == '"' || letter == '\\') result += '\\';
-    // Other control bytes stand in names, too, and in no drawing.
+    // Names may contain other control bytes, which a drawing omits.
     if (letter == '\n')
       result += "\\n";
     else if (static_cast<unsigned char>(letter) >= 0x20)
@@ -79,7 +79,7 @@ class EngineDrawing {
           print("  l{} -> l{};\n", maker->second, i);
   }
 
-  /// The layer in whose cluster a node is drawn: the first of several. Its label names the others.
+  /// The layer whose cluster contains a node: the first of several. Its label names the others.
   int home_of(std::size_t node) const { return report_.map->nodes[node].first_layer(); }
 
   void draw_node(std::size_t node, const char* indent) {
@@ -101,7 +101,8 @@ class EngineDrawing {
     print("  }}\n");
   }
 
-  /// The last node of the layer that makes what `layer` reads; -1 where no node's layer does.
+  /// The last node of the layer that produces the input of `layer`; -1 where no layer with nodes
+  /// does.
   int node_before(std::size_t layer) const {
     for (const engine::Tensor& tensor : report_.engine.layers[layer].inputs)
       for (std::size_t i = 0; i < report_.engine.layers.size(); ++i) {
@@ -114,8 +115,7 @@ class EngineDrawing {
     return -1;
   }
 
-  /// A layer that no node became: a reformat, or a helper. It points to what it is for, or what it
-  /// reads points to it.
+  /// A layer without nodes: a reformat, or a helper. Edge to its consumer, or from its producer.
   void draw_helper(std::size_t layer) {
     const engine::LayerNodes& found = report_.map->layers[layer];
     print("  l{} [label={}, fillcolor={}, style=\"filled,rounded\"];\n", layer,

@@ -19,11 +19,11 @@
 
 namespace symprof::report {
 
-/// What a report of an engine shows.
+/// The contents of an engine's report.
 struct EngineReport {
   const engine::Engine& engine;
   const engine::EngineSummary& summary;
-  const engine::Model* model = nullptr;  ///< Null where none was given; then `map` is, too.
+  const engine::Model* model = nullptr;  ///< Null without a model; then `map` is null, too.
   const engine::NodeMap* map = nullptr;
   std::vector<engine::Cause> causes;
   const engine::EngineCosts* costs = nullptr;  ///< Null where no device was named.
@@ -33,10 +33,10 @@ enum class EngineRows : std::uint8_t { layer, node, module };
 
 struct EngineRowOptions {
   EngineRows by = EngineRows::layer;  ///< Rows of nodes and modules need a model.
-  int depth = 0;                      ///< Of modules; 0: as deep as they are.
+  int depth = 0;                      ///< Module levels; 0: all.
 };
 
-/// What was read, the rows, totals.
+/// The sources, the rows, totals.
 void write_engine_table(fmt::memory_buffer& out, const EngineReport& report,
                         const EngineRowOptions& rows, const Layout& layout);
 /// The rows of each kind, as the table has them.
@@ -44,10 +44,10 @@ TextTable engine_layer_rows(const EngineReport& report);
 TextTable engine_node_rows(const EngineReport& report);
 TextTable engine_module_rows(const EngineReport& report, int depth);
 
-/// One line a layer (RFC 4180); an empty field for what is not known.
+/// One line per layer (RFC 4180); an empty field for an unknown value.
 void write_engine_csv(fmt::memory_buffer& out, const EngineReport& report);
-/// Both engines' layers side by side, what differs in sum, and of layers that one of them alone
-/// has, why it has them. Their models and costs are not read.
+/// Both engines' layers side by side, the sums of the differences, and the causes of layers that
+/// only one of them has. Models and costs are not used.
 void write_engine_comparison(fmt::memory_buffer& out, const EngineReport& before,
                              const EngineReport& after, const Layout& layout);
 void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& before,
@@ -56,7 +56,7 @@ void write_engine_comparison_json(fmt::memory_buffer& out, const EngineReport& b
 void write_engine_comparison_html(fmt::memory_buffer& out, const EngineReport& before,
                                   const EngineReport& after);
 
-/// Kernels that another model would not need; nothing where there is none.
+/// Kernels that another model would not need; writes nothing if there are none.
 void write_engine_causes(fmt::memory_buffer& out, const EngineReport& report);
 /// Totals, and warnings.
 void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report);
@@ -73,8 +73,8 @@ TextCell measured_cell(const std::optional<double>& milliseconds);
 /// For graphviz: the model's nodes with a cluster for each layer, or, without a model, the layers;
 /// the redder, the longer a layer took.
 void write_engine_dot(fmt::memory_buffer& out, const EngineReport& report);
-/// One page that needs no other file: a bar for each layer, what another model would not need, and
-/// the table; with a model the table of its nodes, too.
+/// One self-contained page: a bar for each layer, the kernels that another model would not need,
+/// and the table; with a model also the table of its nodes.
 void write_engine_html(fmt::memory_buffer& out, const EngineReport& report);
 /// docs/reference/json.md names the members.
 void write_engine_json(fmt::memory_buffer& out, const EngineReport& report);

@@ -28,7 +28,7 @@ void write_assignment(JsonWriter& json, const engine::Assignment& found) {
   json.member("certainty", name(found.certainty));
 }
 
-/// The nodes of a layer, and what it belongs to where it has none.
+/// The nodes of a layer, and the layer that it belongs to if it has none.
 void write_layer_nodes(JsonWriter& json, const EngineReport& report, std::size_t index) {
   const engine::LayerNodes& found = report.map->layers[index];
   json.key("nodes");

@@ -42,7 +42,7 @@ void add_times(const EngineReport& report, const std::optional<double>& millisec
 
 constexpr int longest_name = 72;
 
-/// "a + b + 3 more": as many pieces as there is room for.
+/// "a + b + 3 more": as many pieces as fit.
 std::string joined(const std::vector<std::string>& pieces, std::string_view separator) {
   std::string text;
   for (std::size_t i = 0; i < pieces.size(); ++i) {
@@ -54,8 +54,8 @@ std::string joined(const std::vector<std::string>& pieces, std::string_view sepa
   return text;
 }
 
-/// Fused layers have names of hundreds of letters, which JSON and CSV have whole. Helpers are left
-/// out: they are there for a node that is named as well.
+/// Fused layers have names of hundreds of letters, which JSON and CSV have in full. Helpers are
+/// left out: the node that they serve is named as well.
 std::string short_name(const std::string& name) {
   std::vector<std::string> pieces;
   for (const engine::NameTerm& term : engine::name_terms(name))

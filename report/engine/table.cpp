@@ -57,7 +57,8 @@ std::string node_counts(const engine::NodeMap& map) {
   return text;
 }
 
-/// "0.42 ms on NVIDIA A100 PCIe 80 GB by its data sheet, 39 % of what was measured".
+/// The roofline bound: "0.42 ms on NVIDIA A100 PCIe 80 GB by its data sheet, 39 % of what was
+/// measured".
 std::string least_text(const EngineReport& report) {
   const engine::EngineCosts& costs = *report.costs;
   std::string text =
@@ -73,7 +74,7 @@ std::string least_text(const EngineReport& report) {
   return text;
 }
 
-/// "0.98 ms, 89 % of what was measured; without an estimate, and excluded: 3".
+/// The estimate: "0.98 ms, 89 % of what was measured; without an estimate, and excluded: 3".
 std::string estimated_text(const engine::EngineCosts& costs) {
   std::string text = format_time(costs.estimated_ms * 1e3);
   if (costs.estimated_measured_ms > 0)
@@ -85,7 +86,7 @@ std::string estimated_text(const engine::EngineCosts& costs) {
   return text;
 }
 
-/// "With layer 3 175.10 µs; fused, 60.20 µs at least."; empty where there is nothing to say.
+/// "With layer 3 175.10 µs; fused, 60.20 µs at least."; empty without such a layer.
 std::string fused_text(const engine::Cause& cause) {
   if (cause.partners.empty() || !cause.ideal_ms) return "";
   const std::string ideal = format_time(*cause.ideal_ms * 1e3);

@@ -1,4 +1,4 @@
-// The figures of a profile that formulas are found for, as one list of numbers that is the same for
+// The figures of a profile that formulas are fitted to, as one list of numbers that is the same for
 // every profile of a model.
 //
 // Public header.
@@ -18,10 +18,10 @@ namespace symprof::report {
 
 /// The totals that formulas are found for, in the order in which they are printed.
 std::span<const Figure* const> formula_totals();
-/// The place of the total with this key, which there is.
+/// The index of the total with this key, which must exist.
 std::size_t index_of_total(std::string_view key);
 
-/// Which figure stands where: the totals, then the cells of the rows.
+/// The order of the figures: the totals, then the cells of the rows.
 struct FigureList {
   struct Cell {
     std::size_t row = 0;
@@ -38,7 +38,7 @@ struct FigureList {
 FigureList list_figures(const Profile& first, const RowOptions& options,
                         const std::vector<Column>& columns);
 
-/// Throws Error when the rows of `profile` are not those of the list.
+/// Throws Error if the rows of `profile` differ from the list's.
 std::vector<std::int64_t> figures(const Profile& profile, const FigureList& list);
 
 }  // namespace symprof::report

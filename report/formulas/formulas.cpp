@@ -36,7 +36,7 @@ std::string place_text(const SizedPeak& peak) {
   return peak.call == none ? no_call_text : call_text(peak.phase, peak.node, peak.module);
 }
 
-/// A figure that lacks calls without a rule is "?", or ">" and what is known of it.
+/// A figure with calls without a rule is "?", or ">" and its known part.
 TextCell formula_cell(const FormulaReport& report, const Formula& formula, bool is_incomplete) {
   if (!formula.polynomial) {
     const std::string where = sizes_text(formula.mismatch->sizes, report.found.variables);
@@ -116,8 +116,8 @@ std::string moments_text(const FormulaReport& report) {
   return text;
 }
 
-/// Whether the step has no such total: recomputation where activations are kept, the optimizer's
-/// where there is none.
+/// True if the step has no such total: recomputation without checkpoints, the optimizer's without
+/// one.
 bool is_absent(const Figure& total, const Formula& formula, const StepOptions& options) {
   if (total.shown == profile::Shown::with_optimizer) return options.optimizer == Optimizer::none;
   return total.shown == profile::Shown::where_any && formula.polynomial &&
@@ -151,7 +151,8 @@ std::string range_text(const std::vector<plan::SizeLine>& lines,
   return text;
 }
 
-/// Where a piecewise figure may be a polynomial; empty without one, and where sizes end before.
+/// Advice on a start size from which a piecewise figure may be a polynomial; empty without one, and
+/// where sizes end before.
 std::string start_advice(const plan::Formulas& found) {
   const auto is_missing = [](const Formula& formula) { return !formula.polynomial; };
   if (std::ranges::none_of(found.formulas, is_missing)) return "";

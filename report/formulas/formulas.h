@@ -16,13 +16,13 @@
 
 namespace symprof::report {
 
-/// What formulas were found for, and what they are.
+/// The formulas, and the figures that they describe.
 struct FormulaReport : FormulaAnswer {
   FigureList list;
 };
 
-/// Asks for formulas of the totals, of these rows and columns; `list` gets which is which and has
-/// to outlive the question.
+/// The question for formulas of the totals, of these rows and columns; `list` receives their order
+/// and has to outlive the question.
 FormulaQuestion question_about(FigureList& list, std::vector<std::string> dimensions,
                                const RowOptions& rows, const std::vector<Column>& columns);
 
@@ -33,12 +33,13 @@ struct Excess {
   double least_percent = 0, most_percent = 0;
 };
 
-/// How much rounding, and blocks that are not split, add to what was asked for.
+/// How much rounding, and blocks that are not split, add to the requested bytes.
 Excess allocated_excess(const PeaksBySize& peaks);
-/// How much rounding, and all that the allocator keeps free, add to what was asked for.
+/// How much rounding, and the allocator's cached memory, add to the requested bytes.
 Excess reserved_excess(const PeaksBySize& peaks);
 
-/// Coverage, a formula for each number of each row, the totals, and what they were found from.
+/// Coverage, a formula for each number of each row, the totals, and the profiles that they are
+/// fitted to.
 void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                     const StepOptions& options, const std::vector<Column>& columns,
                     const Layout& layout);

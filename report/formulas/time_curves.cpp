@@ -51,7 +51,7 @@ std::string break_text(const TimeCurve& curve, std::size_t index) {
                      found.us < 0 ? "-" : "+", format_time(std::abs(found.us)));
 }
 
-/// "batch, seq=512": the dimension of a curve, and where the others rest.
+/// "batch, seq=512": the dimension of a curve, and the fixed sizes of the others.
 std::string title_of(const TimeCurve& curve, const FormulaReport& report) {
   const auto& variables = report.found.variables;
   std::string title = variables[curve.variable].name;
@@ -60,7 +60,7 @@ std::string title_of(const TimeCurve& curve, const FormulaReport& report) {
   return title;
 }
 
-/// Why the curve goes no further; empty where nobody asked for more.
+/// Why the curve ends; empty where the requested range does.
 std::string end_text(const TimeCurve& curve) {
   if (curve.end == CurveEnd::memory) return "what is larger does not fit into the device";
   if (curve.end != CurveEnd::refused) return "";

@@ -1,4 +1,4 @@
-// What a calibration fitted, as a table.
+// The fitted classes of a calibration, as a table.
 //
 // Public header.
 #pragma once

@@ -70,7 +70,7 @@ void write_entry(JsonWriter& json, const dump::Entry& entry, std::span<const Nam
 
 std::string number_text(double number) { return fmt::format("{:.3g}", number); }
 
-/// A text on an excessive difference; empty if within tolerance.
+/// The difference beyond the tolerance; empty if equal.
 std::string verdict(const OutputDifference& output) {
   if (!output.other.empty()) return output.other;
   return output.is_within ? "" : "beyond";

@@ -13,7 +13,8 @@
 
 namespace symprof::report {
 
-/// A line for each entry, "('model.decoder', 0, 'I') -- ((T1s2x30x16,),{})", and the omitted ones.
+/// A line for each entry, "('model.decoder', 0, 'I') -- ((T1s2x30x16,),{})", and the omitted
+/// entries.
 void write_dump(fmt::memory_buffer& out, const trace::dump::Dump& dump, const std::string& path);
 /// The same with a member for each tensor, named as in an export.
 void write_dump_json(fmt::memory_buffer& out, const trace::dump::Dump& dump,

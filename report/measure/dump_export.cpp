@@ -209,7 +209,7 @@ std::string safetensors_bytes(std::span<const NamedLeaf> leaves) {
     if (leaf.value->is_text())
       json.member(leaf.name, fmt::format("{}", fmt::join(leaf.value->strings, "\n")));
   json.end_object();
-  // Readers want each tensor aligned to its element size, so the largest elements come first.
+  // Readers require every tensor aligned to its element size: the largest elements come first.
   std::vector<const NamedLeaf*> tensors;
   for (const NamedLeaf& leaf : leaves) {
     check_has_data(*leaf.value, leaf.name);

@@ -14,7 +14,7 @@ namespace symprof::report {
 using NodeCosts = std::map<std::string, std::int64_t>;
 
 /// Writes `graph` for graphviz' dot: clusters for modules and repeated blocks, arrows with types.
-/// `costs`, by the names of nodes, may be empty: colours then tell kinds of operators apart.
+/// `costs`, by node name, may be empty: colors then show kinds of operators.
 void write_dot(fmt::memory_buffer& out, const workbench::FoldedGraph& graph,
                const NodeCosts& costs);
 

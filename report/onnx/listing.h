@@ -43,7 +43,7 @@ struct CostColumns {
   std::map<std::string, std::vector<std::string>> cells;
 };
 
-/// `title` is the file's name. Types are those of infer_types().
+/// `title` is the file's name. Types are from infer_types().
 Listing listing_of(const onnx::ModelProto& model, const std::string& title);
 /// The same for a graph of any other format: .pt2, TorchScript.
 Listing listing_of(const Graph& graph, const std::string& title);

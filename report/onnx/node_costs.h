@@ -1,4 +1,4 @@
-// What the nodes of a graph cost, as a listing, a drawing and a page show it.
+// The costs of a graph's nodes for a listing, a drawing and a page.
 #pragma once
 
 #include <vector>
@@ -13,7 +13,7 @@ namespace symprof::report {
 
 /// Functions that are calls in the file are sums.
 CostColumns listed_costs(const Profile& profile, const std::vector<Column>& columns);
-/// Figures alone, here and below.
+/// Figure columns only, here and below.
 NodeCosts drawn_costs(const Profile& profile, Column column);
 PageCosts page_costs(const Profile& profile, const std::vector<Column>& columns);
 

@@ -1,4 +1,4 @@
-// Costs of nodes as Google's Model Explorer reads them.
+// Costs of nodes for Google's Model Explorer.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,10 +9,10 @@
 
 namespace symprof::report {
 
-/// Node data, which Model Explorer shows as colours over the model's file
-/// (model_explorer/node_data_builder.py): of `costs`, by the names that nodes have in a profile,
-/// those of the main graph's nodes. A node that calls a function has the sum of what is in it.
-/// Nodes without a name go by those that model-explorer-onnx 0.4.2 gives them.
+/// Node data, which Model Explorer shows as colors over the model's file
+/// (model_explorer/node_data_builder.py): `costs` of the main graph's nodes, by their names in a
+/// profile. A node that calls a function has the sum of the function's nodes. Nodes without a name
+/// use those of model-explorer-onnx 0.4.2.
 void write_model_explorer(fmt::memory_buffer& out, const onnx::ModelProto& model,
                           const std::string& figure, const NodeCosts& costs);
 

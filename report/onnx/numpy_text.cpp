@@ -68,7 +68,7 @@ NumberText positional(double value, DType dtype) {
   return parts;
 }
 
-/// FloatingFormat.fillFormat: True if the range of the numbers requires an exponent.
+/// FloatingFormat.fillFormat: an exponent for numbers of very different size.
 bool wants_exponent(const std::vector<double>& values, DType dtype) {
   double least = 0, most = 0;
   for (const double value : values) {

@@ -92,7 +92,7 @@ std::string attribute_text(const AttributeProto& attribute) {
   }
 }
 
-/// The value of a Constant, whatever its attribute.
+/// The value of a Constant, from any of its attributes.
 std::string constant_text(const onnx::NodeProto& node) {
   if (!is_constant(node) || node.attribute_size() != 1) return {};
   const AttributeProto& attribute = node.attribute(0);

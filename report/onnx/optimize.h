@@ -1,4 +1,4 @@
-// What symprof optimize did, as a table, as the lines of the tools that it stands beside, as JSON.
+// The result of symprof optimize, as a table, as the lines of comparable tools, as JSON.
 #pragma once
 
 #include <fmt/format.h>

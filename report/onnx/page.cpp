@@ -24,7 +24,7 @@ std::string for_html(const std::string& text) {
   return out;
 }
 
-/// JSON has this letter in texts alone, and there it must not close the script.
+/// JSON has this letter only in texts, and there it must not close the script.
 void append_for_script(fmt::memory_buffer& out, std::string_view json) {
   for (const char letter : json)
     if (letter == '<')

@@ -1,5 +1,5 @@
 // A page for a browser that shows a graph: pan, zoom, open and close modules and blocks, search,
-// and what each node reads, makes and costs.
+// and the inputs, outputs and costs of each node.
 #pragma once
 
 #include <fmt/format.h>
@@ -17,13 +17,13 @@ namespace symprof::report {
 struct PageCosts {
   struct Cell {
     std::int64_t number = -1;
-    std::string text;  ///< As a table prints it.
+    std::string text;  ///< The text in a table.
   };
   std::vector<std::string> titles;
   std::map<std::string, std::vector<Cell>> cells;
 };
 
-/// One file that needs no other. `graph` should not be folded, and have details.
+/// One self-contained file. `graph` should not be folded, and have details.
 void write_page(fmt::memory_buffer& out, const workbench::FoldedGraph& graph,
                 const PageCosts& costs, const std::string& title);
 

@@ -6,9 +6,9 @@
 namespace symprof::report {
 
 extern const std::string_view page_style, page_body;
-/// Which boxes are seen, and where: modules inside modules, each laid out in layers.
+/// The visible boxes and their positions: modules inside modules, each laid out in layers.
 extern const std::string_view page_layout;
-/// Drawing on a canvas, and what mouse and keys do.
+/// Drawing on a canvas, and the actions of mouse and keys.
 extern const std::string_view page_view;
 
 }  // namespace symprof::report

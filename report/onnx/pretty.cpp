@@ -278,11 +278,11 @@ class PrettyText {
     subgraphs(graph.node(), level);
   }
 
-  /// All subgraphs below `nodes`, nested ones too: each is printed for every level above it.
+  /// All subgraphs below `nodes`, nested ones included: each is printed at every level above it.
   void subgraphs(const NodeList& nodes, int level) {
     for (const onnx::NodeProto& node : nodes) {
-      // onnx-array-api looks for subgraphs in these operators only, and prints others as a name
-      // without a text; here subgraphs of any operator are printed.
+      // The tool searches subgraphs only in these operators, and prints one that it misses as a
+      // name without a text; a subgraph of any operator is printed here.
       for (const AttributeProto& attribute : node.attribute()) {
         if (attribute.type() != AttributeProto::GRAPH) continue;
         const auto names = [](const auto& values) {

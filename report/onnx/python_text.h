@@ -26,7 +26,7 @@ struct TensorElements {
   std::int32_t element_type = 0;  ///< onnx::TensorProto::DataType.
   std::vector<std::int64_t> sizes;
   std::vector<std::int64_t> integers;  ///< Integers and booleans.
-  std::vector<std::uint64_t> large;    ///< uint64 alone.
+  std::vector<std::uint64_t> large;    ///< uint64 only.
   std::vector<double> reals;           ///< Floating point.
   std::vector<std::string> strings;
 };
@@ -38,7 +38,7 @@ std::optional<TensorElements> elements_of(const onnx::TensorProto& tensor, std::
 /// One element in the format of a Python list: "1", "0.5", "True", "'text'".
 std::string element_text(const TensorElements& elements, std::size_t index);
 
-/// str(array.tolist()) cut to `length` letters, with "..." where it is longer.
+/// str(array.tolist()) cut to `length` letters, with "..." if longer.
 std::string python_list_start(const onnx::TensorProto& tensor, std::size_t length);
 
 /// numpy's repr() of the flat array: "array([1., 2.], dtype=float32)". Empty if the elements are

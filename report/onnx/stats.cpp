@@ -116,7 +116,8 @@ std::string value_line(const char* what, const ValueStats& value) {
                      fmt::join(value.dimensions, ","));
 }
 
-/// The displayed label of a count: initializers are counted by type number, "1[16x16]".
+/// The label of a count for readers: initializers are keyed by the number of their type,
+/// "1[16x16]".
 std::string label_of(const Section& section, const std::string& key) {
   if (key.empty()) return "(none)";
   if (section.name != "initializers_by_shape") return key;

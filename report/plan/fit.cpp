@@ -120,7 +120,7 @@ std::string plan_text(const plan::OfferedPlan& offered) {
   return "no checkpoint plan was found with which it fits, but one may exist";
 }
 
-/// Changes are there to be copied, so none is shortened.
+/// Changes are meant to be copied, so none is shortened.
 void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layout& layout) {
   if (report.changes.empty()) return;
   TextTable table;
@@ -134,7 +134,7 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
   write(out, table, layout);
 }
 
-/// What of a lower bound fits.
+/// Which values of a lower bound's range fit.
 std::string at_most_text(const plan::Fit& fit) {
   if (!fit.fits_if_likely || !*fit.fits_if_likely) return {};
   if (*fit.fits_at_most) return "; it fits even so";
@@ -142,7 +142,7 @@ std::string at_most_text(const plan::Fit& fit) {
                      format_bytes(fit.wanted.doubt.most_bytes));
 }
 
-/// Whether what the model's own calls may take fits, too.
+/// Whether the peak of the model's own calls fits, too.
 std::string other_calls_text(const plan::Fit& fit) {
   if (!fit.fits_with_other_calls || !fit.fits()) return {};
   return fmt::format("; {} with {} more, which few such files exceed",
@@ -235,15 +235,15 @@ TextTable device_table(const std::vector<FitReport>& reports, Density density,
   return table;
 }
 
-/// Where whole names have no room, devices are called as --device calls them: cut in the middle,
-/// some would be the same.
+/// If full names do not fit, devices have their --device names: shortened full names would not be
+/// unique.
 TextTable device_table_for(const Layout& layout, const std::vector<FitReport>& reports) {
   TextTable table = device_table(reports, Density::roomy, layout);
   if (!layout.width || natural_width(table) <= *layout.width) return table;
   return device_table(reports, Density::tight, layout);
 }
 
-/// Reports whose peak is at the same call, by what is said of that call; in the reports' order.
+/// Reports whose peak is at the same call, by that call's text; in the reports' order.
 struct SamePeak {
   std::string at;
   std::vector<const FitReport*> reports;

@@ -16,13 +16,13 @@
 
 namespace symprof::report {
 
-/// For one device the answer, the peak and who holds it, the largest size, and what would make it
-/// fit; for several a row each. Where times were asked for, what the devices cost
+/// For one device the answer, the peak and its owners, the largest size, and the changes that make
+/// it fit; for several a row each. If times were requested, the devices' prices
 /// (report/plan/rent.h).
 void write_fit(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
                const plan::Job& job, const StepOptions& options, const Layout& layout);
 
-/// All devices are in the array "devices"; the members beside it are those of the first.
+/// All devices are in the array "devices"; the other members are those of the first.
 void write_fit_json(fmt::memory_buffer& out, const std::vector<plan::FitReport>& reports,
                     const plan::Job& job, const Settings& settings,
                     SettingSpeller spell = spell_plainly);

@@ -104,7 +104,7 @@ std::string blocks_text(const ParallelAnswer& answer) {
                      group_digits(static_cast<std::int64_t>(answer.plan.evaluated)));
 }
 
-/// What was found inside of the blocks for the plan's tensor-parallel group.
+/// The placements found inside the blocks for the plan's tensor-parallel group.
 std::string placements_text(const plan::FoundPlacements& found) {
   const plan::BlockPlacements& block = found.block;
   std::string text = fmt::format("{} a block with the best placements of its {} nodes, exact",

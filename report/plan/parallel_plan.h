@@ -10,15 +10,15 @@
 
 namespace symprof::report {
 
-/// The plan, what it takes, and the alternatives with what each would need to win.
+/// The plan, its costs, and the alternatives with the change that each would need to win.
 void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
                          const Layout& layout);
 
 void write_parallel_json(fmt::memory_buffer& out, const ParallelAnswer& answer,
                          SettingSpeller spell = spell_plainly);
 
-/// A file that applies the plan to a module under torchrun. Throws Error where there is no plan, or
-/// one that the file cannot carry out.
+/// A file that applies the plan to a module under torchrun. Throws Error without a plan, and for
+/// one that the file cannot apply.
 void write_parallel_python(fmt::memory_buffer& out, const ParallelAnswer& answer);
 
 /// "does not fit: 3.20 GiB more and it would win"

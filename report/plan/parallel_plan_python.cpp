@@ -19,7 +19,7 @@ std::string list_text(const std::vector<std::string>& names) {
   return text + "]";
 }
 
-/// A Python dictionary: by module how many products it makes, and the names of their weights.
+/// A Python dictionary: by module the number of its products, and the names of their weights.
 std::string experts_text(const std::vector<ParallelAnswer::Experts>& experts) {
   std::string text = "{\n";
   for (const ParallelAnswer::Experts& one : experts) {

@@ -26,14 +26,14 @@ std::string format_span(double seconds) {
   return fmt::format("{:.1f} d", seconds / 86400);
 }
 
-/// Four digits that count, whatever the currency's size.
+/// Four significant digits, for a currency of any size.
 std::string format_money(double amount) {
   if (amount <= 0) return "0";
   const int digits = std::clamp(3 - static_cast<int>(std::floor(std::log10(amount))), 0, 6);
   return fmt::format("{:.{}f}", amount, digits);
 }
 
-/// A column that is there where a device has something in it.
+/// A column that is shown if a device has a value in it.
 struct RentColumn {
   std::string title;
   std::function<TextCell(const FitReport&, const Rent&)> cell;
@@ -178,7 +178,7 @@ std::string rent_text(const FitReport& report, const Job& job) {
                             rent.job_cost ? "" : " for a million samples");
 }
 
-/// Which device to take, or why none.
+/// The best device, or why there is none.
 std::string best_text(const std::vector<FitReport>& reports, const Job& job) {
   if (const auto best = best_device(reports, job)) return rent_text(reports[*best], job);
   const auto fastest = fastest_device(reports);

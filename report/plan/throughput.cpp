@@ -14,7 +14,7 @@ namespace {
 using BatchRow = ThroughputAnswer::Row;
 using DeviceThroughput = ThroughputAnswer::OfDevice;
 
-/// How many modules of the step run again.
+/// The number of recomputed modules of the step.
 std::int64_t modules_again(const CheckpointPlan& plan) {
   std::int64_t count = 0;
   for (const CheckpointRegion& region : plan.regions)

@@ -10,7 +10,7 @@
 
 namespace symprof::report {
 
-/// Of each device a table of its batches, the fastest named, and the largest.
+/// For each device a table of its batches, the fastest, and the largest.
 void write_throughput(fmt::memory_buffer& out, const ThroughputAnswer& answer,
                       const Layout& layout);
 

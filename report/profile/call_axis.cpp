@@ -7,7 +7,7 @@ namespace {
 
 constexpr double least_phase_width = 80;  ///< In pixels; a phase's name fits below it.
 
-// The loss's few calls are drawn with backward, and what backward computes again in its place.
+// The loss's few calls are drawn with backward, recomputed calls at their place in backward.
 Phase drawn_with(Phase phase) {
   return phase == Phase::loss || phase == Phase::recompute ? Phase::backward : phase;
 }

@@ -7,8 +7,8 @@
 
 namespace symprof::report {
 
-/// Calls lie at even distances, but a phase of few calls (an update of ten beside a backward pass
-/// of thousands) gets enough room to be seen.
+/// Calls are evenly spaced, but a phase of few calls (an update of ten beside a backward pass of
+/// thousands) gets enough room to be visible.
 class CallAxis {
  public:
   struct Stretch {
@@ -20,7 +20,7 @@ class CallAxis {
   /// `left` and `width` of the axis in pixels.
   CallAxis(const Recording& recording, double left, double width);
 
-  double x_of(CallId call) const;  ///< Where the call begins, in pixels.
+  double x_of(CallId call) const;  ///< The call's start, in pixels.
   /// The phases that the step has: forward, backward with the loss before it, optimizer.
   const std::vector<Stretch>& stretches() const { return stretches_; }
 

@@ -12,7 +12,7 @@ struct CategoryColour {
   const char* colour;
 };
 
-/// What stays first, what comes and goes last.
+/// Persistent categories first, temporary ones last.
 inline constexpr std::array category_colours = {
     CategoryColour{MemoryCategory::parameters, "#4c78a8"},
     CategoryColour{MemoryCategory::buffers, "#9ecae9"},

@@ -48,7 +48,7 @@ std::span<const Column> columns() {
 }
 
 std::optional<Column> find_column(std::string_view wanted) {
-  // What a row adds to the bytes that are saved for backward.
+  // A row's increment of the bytes saved for backward.
   if (wanted == "saved") wanted = "incremental";
   for (const Column column : columns())
     if (name(column) == wanted) return column;

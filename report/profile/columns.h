@@ -15,7 +15,7 @@
 
 namespace symprof::report {
 
-/// What says which row it is, beside its figures.
+/// Columns that identify a row, beside its figures.
 enum class Words : std::uint8_t { none, op_type, op, module, confidence, limit };
 
 struct Column {
@@ -25,29 +25,28 @@ struct Column {
   friend bool operator==(const Column&, const Column&) = default;
 };
 
-/// All of them, in the order in which help lists them: what a table has by itself comes before what
-/// is there on request, and words before figures but for the confidence.
+/// All columns, in the order of help: the table's default columns before the optional ones, and
+/// words before figures except for the confidence.
 std::span<const Column> columns();
-/// The one that --columns and --sort call `name`; "saved" is another name for "incremental". Empty
-/// where there is none.
+/// The column that --columns and --sort call `name`; "saved" is another name for "incremental".
+/// Empty if there is none.
 std::optional<Column> find_column(std::string_view name);
 
-/// What is printed when nothing else is asked for: ten columns, and the FLOPs of an optimizer where
-/// the step has one.
-/// `with_times`: and those of times.
+/// The default columns: ten, and the optimizer's FLOPs where the step has one. `with_times`: and
+/// those of times.
 std::vector<Column> default_columns(Optimizer optimizer, bool with_times = false);
 /// Formulas are wide: of these columns, the ones that they have unasked.
 std::vector<Column> default_formula_columns(Optimizer optimizer);
 
 constexpr bool is_text(Column column) { return column.figure == nullptr; }
 
-/// As --columns and --sort name it.
+/// The name for --columns and --sort.
 std::string_view name(Column column);
 /// One line for --help.
 std::string_view meaning(Column column);
 /// In the table: "Fwd MACs".
 std::string title(Column column, Unit unit);
-/// Where the terminal is narrow.
+/// The title for narrow terminals.
 std::string short_title(Column column, Unit unit);
 /// In the CSV, with the unit: "fwd_macs", "param_bytes".
 std::string csv_name(Column column, Unit unit);

@@ -1,4 +1,4 @@
-// The target devices that are known, as a table, JSON or CSV.
+// The known target devices, as a table, JSON or CSV.
 #pragma once
 
 #include <fmt/format.h>
@@ -12,7 +12,7 @@ namespace symprof::report {
 
 void write_devices(fmt::memory_buffer& out, const std::vector<DeviceSpec>& devices,
                    const Layout& layout);
-/// Schema symprof.devices/1: null for what a device file leaves out.
+/// Schema symprof.devices/1: null for values that a device file omits.
 void write_devices_json(fmt::memory_buffer& out, const std::vector<DeviceSpec>& devices);
 
 }  // namespace symprof::report

@@ -1,4 +1,4 @@
-// Figures as reports print them: in the unit that is asked for.
+// Figures as text in the requested unit.
 //
 // Public header.
 #pragma once
@@ -15,10 +15,10 @@ namespace symprof::report {
 using profile::Figure;
 using profile::FigureUnit;
 
-/// What FLOPs are printed in.
+/// The unit of FLOPs.
 enum class Unit : std::uint8_t {
   flops,  ///< A multiply-add is 2.
-  macs,   ///< Products halved, so that a multiply-add is 1; the rest as it is.
+  macs,   ///< Products halved, so that a multiply-add is 1; other FLOPs unchanged.
 };
 
 /// "FLOPs" or "MACs".
@@ -33,13 +33,13 @@ constexpr std::int64_t in_unit(std::int64_t products, Unit unit) {
 /// products.
 std::string in_unit(std::string_view text, const Figure& figure, Unit unit);
 
-/// Times and what they are shares of.
+/// True for times and their shares.
 constexpr bool is_time(const Figure& figure) {
   return figure.unit == FigureUnit::microseconds || figure.unit == FigureUnit::share;
 }
 
-/// `value` of `figure` as programs read it: nanoseconds as microseconds, parts of a million as a
-/// fraction, all else as it is.
+/// `value` of `figure` for programs: nanoseconds as microseconds, parts of a million as a fraction,
+/// other values unchanged.
 std::string plain_text(const Figure& figure, std::int64_t value);
 
 /// Empty for a figure that rows do not have.

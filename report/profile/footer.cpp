@@ -15,7 +15,7 @@
 namespace symprof::report {
 namespace {
 
-/// Gives the text of a total for its key: "330.23 MiB".
+/// Returns the text of a total by its key: "330.23 MiB".
 using Text = std::function<std::string(std::string_view)>;
 
 std::string flops_text(const Text& total, const std::string& key) {

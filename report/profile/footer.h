@@ -1,4 +1,4 @@
-// What a report says about the whole step: coverage first, totals last.
+// The lines of a report about the whole step: coverage first, totals last.
 #pragma once
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ namespace symprof::report {
 std::string coverage_line(const Coverage& coverage);
 
 struct FooterLine {
-  std::string_view label;  ///< Empty: the line before goes on.
+  std::string_view label;  ///< Empty: continues the line before.
   std::string text;        ///< May refer to settings (base/setting.h).
   Emphasis emphasis = Emphasis::normal;
 };

@@ -33,7 +33,7 @@ pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; width: max-con
 
 constexpr int most_bars = 40;
 
-/// Who holds the peak, as bars and as a table.
+/// Memory at the peak by owner, as bars and as a table.
 void write_peak(fmt::memory_buffer& out, const Profile& profile, const RowOptions& rows) {
   const PeakTableOptions options{.depth = rows.depth, .top = rows.top.value_or(most_bars)};
   out.append(std::string_view("<h2>Memory at the peak, by owner</h2>\n"));

@@ -1,4 +1,4 @@
-// A profile as one HTML page that needs no other file.
+// A profile as one self-contained HTML page.
 //
 // Public header.
 #pragma once
@@ -16,8 +16,8 @@
 
 namespace symprof::report {
 
-/// The memory timeline, drawn, and the table of `write_table`. Where `measured` is not null, the
-/// table of write_measured_table() stands before that one.
+/// The memory timeline, drawn, and the table of `write_table`. If `measured` is not null, the table
+/// of write_measured_table() precedes it.
 void write_html(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
                 const RowOptions& row_options, const std::vector<Column>& columns,
                 SettingSpeller spell = spell_plainly,

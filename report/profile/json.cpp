@@ -60,7 +60,7 @@ void write_figure(JsonWriter& json, const Figure& figure, Maybe value) {
     json.member(figure.key, value);
 }
 
-/// What a profile with times has beside the figures. Microseconds with three decimals.
+/// The members of a profile with times, beside the figures. Microseconds with three decimals.
 void write_time(JsonWriter& json, const StepTime& time) {
   const auto member = [&](std::string_view key, double us) {
     json.member(key, std::round(us * 1e3) / 1e3);

@@ -13,8 +13,8 @@
 namespace symprof::report {
 namespace {
 
-/// As code, on one line. A fence is longer than any row of backticks inside; a bar would end the
-/// cell of a table, in code too.
+/// `text` as code, on one line. The fence is longer than any row of backticks inside; a bar would
+/// end a table's cell, in code too.
 std::string code(std::string_view text) {
   if (text.empty()) return {};
   std::string inside;
@@ -30,7 +30,7 @@ std::string code(std::string_view text) {
   return fmt::format("{0}{1}{2}{1}{0}", fence, gap, inside);
 }
 
-/// As words, with nothing that is taken for emphasis, code, a tag or a link.
+/// `text` as words, with the signs of emphasis, code, tags and links escaped.
 std::string escaped_words(std::string_view text) {
   std::string result;
   for (const char letter : text) {

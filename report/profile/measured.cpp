@@ -71,7 +71,7 @@ TextCell estimate_cell(std::int64_t ns, std::int64_t unknown) {
   return cell;
 }
 
-/// "±12 %": by what the end of the interval is beyond the estimate. Empty where that lacks calls.
+/// "±12 %": the end of the interval relative to the estimate. Empty where the estimate lacks calls.
 TextCell interval_cell(const EstimatedTimes& guess) {
   const std::int64_t ns = guess.times.total_ns();
   if (ns == 0 || !guess.is_complete()) return {""};
@@ -85,7 +85,7 @@ TextCell share_cell(const MeasuredRow& row, const Measurement& measurement) {
   return {fmt::format("{:.1f}", share), "%"};
 }
 
-/// Where nothing was estimated, a row has what was measured alone.
+/// A row without estimates has only measurements.
 TextRow plain_row(const MeasuredRow& row, const Measurement& measurement) {
   TextRow line;
   line.cells = {{row.op_type},
@@ -119,7 +119,7 @@ TextRow text_row(const MeasuredRow& row, const Measurement& measurement) {
   return line;
 }
 
-/// Rows that took no time and were given none say nothing here.
+/// Rows with neither a measured nor an estimated time are omitted.
 bool is_empty(const MeasuredRow& row) {
   return row.measured.total_ns() == 0 && row.estimated.times.total_ns() == 0 &&
          row.estimated.is_complete();

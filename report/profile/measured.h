@@ -1,4 +1,4 @@
-// What was measured beside what was estimated: a table, lines and JSON.
+// Measurements beside estimates: a table, lines and JSON.
 //
 // Public header.
 #pragma once
@@ -20,7 +20,7 @@ namespace symprof::report {
 /// An estimate of the same time as a measurement. Nanoseconds.
 struct EstimatedTimes {
   measure::Times times;
-  /// Of all of them together: nine of ten measurements lie between the two.
+  /// Of all calls together: nine of ten measurements lie between the two.
   std::int64_t low_ns = 0, high_ns = 0;
   RowTimes::UnknownCalls unknown;  ///< Calls without an estimate, which the times lack.
 
@@ -29,28 +29,27 @@ struct EstimatedTimes {
 
 struct MeasuredRow {
   std::string op_type, op, module;
-  std::vector<NodeId> nodes;  ///< None of what found no node.
+  std::vector<NodeId> nodes;  ///< Empty for events without a node.
   measure::Times measured;
   EstimatedTimes estimated;
-  /// What found no node: it has no estimate.
+  /// Events without a node: no estimate.
   bool is_unattributed = false;
   std::string why;
 
-  /// Measured by estimated; empty where there is no estimate, or not of all of its calls.
+  /// Measured by estimated time; empty without an estimate of all calls.
   std::optional<double> ratio() const;
-  /// By how much the estimate is off, in nanoseconds: all of the measured time where there is none.
+  /// The error of the estimate, in nanoseconds: the measured time without an estimate.
   std::int64_t error_ns() const;
 };
 
-/// The rows of `profile`, folded as `options` say, and those of what found no node, each operator
-/// one; the largest errors first. Not cut. `device`: whose estimates they are.
+/// The rows of `profile`, folded by `options`, and the events without a node, one row per operator;
+/// the largest errors first. Not cut. `device`: the device of the estimates.
 std::vector<MeasuredRow> measured_rows(const Profile& profile,
                                        const measure::Measurement& measurement,
                                        const RowOptions& options, const DeviceSpec& device);
 
-/// A table of measured_rows(), the sum below, and what was measured and how much of it found its
-/// node. A `profile` without times has nothing to compare with: then what was measured stands
-/// alone.
+/// A table of measured_rows(), the sum below, and the measured time with the share that found its
+/// node. For a `profile` without times the table has only measurements.
 void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
                           const measure::Measurement& measurement, const RowOptions& options,
                           const DeviceSpec& device, const Layout& layout);

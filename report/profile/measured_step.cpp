@@ -118,7 +118,8 @@ void write_gpu(JsonWriter& json, const DeviceRun& gpu) {
 }  // namespace
 
 std::optional<std::string> others_text(std::optional<double> share) {
-  // Threads of an operator wait for the last of them: what others take costs more than its share.
+  // Threads of an operator wait for the slowest: other programs slow it down by more than their
+  // share.
   constexpr double most = 0.05;
   if (share.value_or(0) < most) return std::nullopt;
   return fmt::format(

@@ -1,4 +1,4 @@
-// What a run says of its whole step, beside what was estimated of it.
+// The lines about a run's whole step, beside its estimate.
 #pragma once
 
 #include <optional>
@@ -13,12 +13,12 @@
 
 namespace symprof::report {
 
-/// The step's time, and of a run on a GPU: what the GPU did and waited for, what recording cost,
-/// its allocator's peaks, and what the driver says of it.
+/// The step's time, and for a run on a GPU: the GPU's busy and idle times, the overhead of
+/// recording, the allocator's peaks, and the driver's information.
 std::vector<FooterLine> measured_step_lines(const Profile& profile, const measure::Run& run);
 
-/// That other programs took a share of a CPU's time, where it is enough to make a measurement
-/// wrong.
+/// A warning that other programs used a share of the CPU's time, if it is enough to distort a
+/// measurement.
 std::optional<std::string> others_text(std::optional<double> share);
 
 /// The member "run": null where `run` is.

@@ -10,7 +10,7 @@
 namespace symprof::report {
 namespace {
 
-// Behind those of the prediction (report/profile/chrome_trace.cpp).
+// After the processes of the prediction (report/profile/chrome_trace.cpp).
 constexpr TraceThread measured_host{.process = 2};
 constexpr std::int64_t first_device_process = 3;
 // Arrows of the prediction count calls, too.

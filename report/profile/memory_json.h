@@ -10,20 +10,20 @@ namespace symprof::report {
 /// The member "peak_at": phase and node of the call that ran, null before the first.
 void write_peak_at(JsonWriter& json, const StepMemory& memory, const Recording& recording);
 
-/// The member `key`: bytes by category, those that hold nothing left out.
+/// The member `key`: bytes by category, empty categories left out.
 void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& held);
 
 /// The members "fragmentation_bytes", "context_bytes" and "nvidia_smi_bytes"; null where `context`,
-/// and so their sum with what is reserved, is not known.
+/// and so its sum with the reserved bytes, is unknown.
 void write_on_device(JsonWriter& json, const StepMemory& memory,
                      std::optional<std::int64_t> context_bytes);
 
 /// The members "peak_is_lower_bound", "peak_doubt_bytes", "peak_doubt_most_bytes" and
-/// "peak_doubt_because": what values may be held longer, where the peak is no bound, too.
+/// "peak_doubt_because": the values that may live longer, also where the peak is no lower bound.
 void write_doubt(JsonWriter& json, const StepMemory& memory);
 
-/// The member "memory": who holds the bytes at the peak, by category and by module, what nvidia-smi
-/// shows of `device`, and what is excluded from totals.
+/// The member "memory": the owners of the bytes at the peak, by category and by module,
+/// nvidia-smi's value for `device`, and the bytes excluded from totals.
 void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& recording,
                   const DeviceSpec& device);
 

@@ -47,13 +47,13 @@ class SnapshotWriter {
   }
 
  private:
-  /// What the frames of an entry say: the call, the block's owner, its category.
+  /// The frames of an entry: the call, the block's owner, its category.
   using Cause = std::tuple<CallId, NodeId, MemoryCategory>;
   static Cause cause(const MemoryTrace::Entry& entry) {
     return {entry.call, entry.owner, entry.category};
   }
 
-  /// A key or another word that comes again and again.
+  /// A key or another repeated word.
   void key(const char* word) {
     const auto known = words_.find(word);
     if (known != words_.end()) return pickle_.recall(known->second);
@@ -207,7 +207,7 @@ class SnapshotWriter {
   const Recording& recording_;
   std::unordered_map<std::string_view, std::int64_t> words_;
   std::map<Cause, std::int64_t> frames_;
-  std::unordered_map<profile::Address, Cause> made_;  // The blocks that are held at the end.
+  std::unordered_map<profile::Address, Cause> made_;  // The blocks that are allocated at the end.
 };
 
 }  // namespace

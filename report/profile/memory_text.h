@@ -1,4 +1,4 @@
-// Sentences about memory that several reports say.
+// Sentences about memory, shared by several reports.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,8 +13,8 @@
 
 namespace symprof::report {
 
-/// "label   text", the label in bold and padded, so that the texts stand under one another;
-/// settings that the text refers to are spelled as `layout` says.
+/// "label   text", the label in bold and padded, so that texts are aligned; settings in the text
+/// are formatted by `layout`.
 void write_line(fmt::memory_buffer& out, std::string_view label, std::string_view text,
                 const Layout& layout);
 
@@ -26,17 +26,17 @@ std::string peak_text(const StepMemory& memory, const Recording& recording);
 std::string_view because(const PeakDoubt& doubt);
 
 /// Why the model's own code may have another peak, and in training save other bytes
-/// (profile/memory/other_calls.h); empty where nothing says so.
+/// (profile/memory/other_calls.h); empty without a reason.
 std::string because(const OtherCalls& calls);
 
-/// What is said of such a peak.
+/// The sentence about such a peak.
 std::string estimate_text(const OtherCalls& calls);
 
-/// What is said of values that may be held longer: the peak is a lower bound, or may be higher,
+/// The sentence about values that may live longer: the peak is a lower bound, or may be higher,
 /// too.
 std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower = false);
 
-/// A line below a peak: its name, and what it says.
+/// A line below a peak: its label and its text.
 struct PeakNote {
   std::string_view label;
   std::string text;
@@ -45,16 +45,16 @@ struct PeakNote {
 /// The same of a step's peak, as a line.
 PeakNote doubt_note(const StepMemory& memory);
 
-/// "parameters 1.2 GiB, activations 3.4 GiB": what is held, the largest first.
+/// "parameters 1.2 GiB, activations 3.4 GiB": bytes by category, the largest first.
 std::string held_text(const MemoryBreakdown& held);
 
-/// What nvidia-smi shows: what is reserved, and `context_bytes`, empty where nobody measured it.
+/// The value of nvidia-smi: reserved bytes and `context_bytes`, empty if not measured.
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes);
 
 /// The line about calls whose workspaces are excluded from totals.
 std::string incomplete_text(const StepMemory& memory);
 
-/// What is said of a moment before any call.
+/// The text for the moment before the first call.
 constexpr const char* no_call_text = "the model and its first batch";
 
 /// "backward at linear_47 of encoder.mlp".

@@ -21,7 +21,7 @@ std::int64_t count(std::span<const profile::Operator> ops, Confidence confidence
   return std::ranges::count(ops, confidence, &profile::Operator::confidence);
 }
 
-/// An operator that has a rule for its memory alone is not one whose cost is known.
+/// An operator with a rule only for its memory does not count as known.
 std::vector<profile::Operator> with_known_cost(std::span<const profile::Operator> ops) {
   const auto is_known = [](const profile::Operator& op) { return op.flops != nullptr; };
   return ops | ranges::views::filter(is_known) | ranges::to<std::vector>();

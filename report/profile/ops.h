@@ -1,4 +1,4 @@
-// The operators that have a cost rule, with what their figures are worth.
+// The operators with a cost rule, and the confidence of their figures.
 #pragma once
 
 #include <fmt/format.h>

@@ -36,7 +36,8 @@ std::vector<Repeated> folded(const std::vector<Collective>& collectives) {
   return rows;
 }
 
-/// Ranks lie as in a device mesh (pipeline, replicas, shards, tensor), the last one fastest.
+/// Ranks are ordered as in a device mesh (pipeline, replicas, shards, tensor), the last dimension
+/// fastest.
 std::int64_t rank_of(const ParallelOptions& options) {
   const std::int64_t stage = options.pipeline.rank.value_or(0);
   return (stage * options.replicas * options.shards + options.rank) * options.tensor;

@@ -1,4 +1,4 @@
-// A step on several ranks: what its rank keeps and sends.
+// A step on several ranks: the rank's persistent memory and its messages.
 #pragma once
 
 #include <string>
@@ -16,7 +16,7 @@ void write_parallel(JsonWriter& json, const Recording& recording, const Parallel
 std::string parallel_text(const Recording& recording, const ParallelOptions& options,
                           const std::string& bytes);
 
-/// "parameters 49.00 MiB, gradients …": what the rank keeps between steps.
+/// "parameters 49.00 MiB, gradients …": memory that the rank keeps between steps.
 std::string held_by_rank_text(const HeldByRank& held);
 
 }  // namespace symprof::report

@@ -1,4 +1,4 @@
-// Who holds the peak, as words, as a table and as JSON.
+// Memory at the peak by owner, as words, as a table and as JSON.
 //
 // Public header.
 #pragma once
@@ -22,12 +22,12 @@ std::string_view name(PeakOwner::Kind kind);  ///< "module", "node", "input", "w
 /// "encoder.layers.0", "(root)", "input x", "cuBLAS workspace".
 std::string label(const PeakOwner& owner);
 
-/// How deep modules stay apart, and how many rows there are; empty where the user did not say.
+/// The depth of separate modules, and the number of rows; empty if not given.
 struct PeakTableOptions {
   std::optional<int> depth, top;
 };
 
-/// The largest rows of peak_by_module; if there are more, the last one, "[5 others]", sums them.
+/// The largest rows of peak_by_module; a last row, "[5 others]", sums the rest.
 struct PeakRows {
   std::vector<PeakOwner> rows;
   std::optional<PeakOwner> others;
@@ -36,12 +36,12 @@ struct PeakRows {
 PeakRows peak_rows(const StepMemory& memory, const Recording& recording,
                    const PeakTableOptions& options);
 
-/// A row for each module, a column for each category that holds something.
+/// A row for each module, a column for each category with bytes.
 void write_peak_table(fmt::memory_buffer& out, const StepMemory& memory, const Recording& recording,
                       const PeakTableOptions& options, const Layout& layout);
 
-/// "encoder.layers.* (12 modules) 8.05 GiB, optimizer 660.46 MiB, …": modules whose paths differ in
-/// numbers only are said together.
+/// "encoder.layers.* (12 modules) 8.05 GiB, optimizer 660.46 MiB, …": modules whose paths differ
+/// only in numbers are grouped.
 std::string owners_text(const StepMemory& memory, const Recording& recording);
 
 /// The member "peak_by_module": every module by its whole path.

@@ -1,4 +1,4 @@
-// Who holds the memory at its peak, drawn.
+// Memory at the peak by owner, drawn.
 #pragma once
 
 #include <fmt/format.h>

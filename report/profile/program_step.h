@@ -1,4 +1,4 @@
-// What a report says of a step of a program that ran by itself.
+// The lines of a report about a step of an executed program.
 #pragma once
 
 #include <vector>
@@ -9,8 +9,8 @@
 
 namespace symprof::report {
 
-/// Appends lines where the step has several passes, optimizers (or one that `options` does not
-/// know), or neighbours of another kind.
+/// Appends lines if the step has several passes, several optimizers (or one that `options` does not
+/// know), or adjacent steps of another kind.
 void add_program_lines(std::vector<FooterLine>& lines, const Profile& profile,
                        const StepOptions& options);
 

@@ -201,7 +201,7 @@ class RooflineDrawing {
           y(low * bandwidth_) - 4, format_count(std::llround(bandwidth_), ""));
   }
 
-  /// The longest have their names beside them; all say who they are where the pointer is.
+  /// The longest operators have labels; all have tooltips.
   void draw(const Dot& dot) {
     constexpr int named = 6;
     const double share = dot.sum.us / dots_.busy_us;
@@ -220,7 +220,7 @@ class RooflineDrawing {
                 is_right ? "end" : "start", fmt::format("{} {:.0f} %", dot.name, 100 * share));
   }
 
-  /// Moves a label up or down to where no other stands.
+  /// Moves a label up or down to a free place.
   void write_label(double at_x, double at_y, std::string_view anchor, const std::string& text) {
     constexpr double line = 13, letter = 6.4;
     const double length = letter * static_cast<double>(text.size());

@@ -34,7 +34,7 @@ std::string module_class(const Recording& recording, const NodeRecord& node,
   return "module";
 }
 
-/// Without a depth, rows by module are those of torch.fx, and are called as it calls them.
+/// Without a depth, rows by module are those of torch.fx, with its names.
 void describe(Row& row, const profile::FoldedRow& folded, const Recording& recording,
               const RowOptions& options) {
   const NodeRecord& first = recording.nodes[folded.nodes.front()];
@@ -67,7 +67,7 @@ Row row_of(const profile::FoldedRow& folded, const Profile& profile, const RowOp
   return row;
 }
 
-/// What decides most of the row's time; empty where there is none.
+/// The limit of most of the row's time; empty if there is none.
 std::string limit_of(const RowFigures& row) {
   const auto longest = std::ranges::max_element(row.times.limited_ns);
   if (*longest == 0) return "";

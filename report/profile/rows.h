@@ -17,13 +17,13 @@ enum class By : std::uint8_t { node, module, op };
 
 struct RowOptions {
   By by = By::node;
-  std::optional<int> depth;    ///< Module levels that stay apart; see profile/fold.h.
+  std::optional<int> depth;    ///< Module levels with separate rows; see profile/fold.h.
   std::optional<Column> sort;  ///< Largest first, or by name; empty: as they ran.
   std::optional<int> top;      ///< The rest becomes one row.
   Unit unit = Unit::flops;
 };
 
-/// Calls without a rule among a row's calls: its FLOPs are not known where there are any.
+/// A row's calls without a rule: with any of them its FLOPs are unknown.
 struct UnmodelledCalls {
   std::int64_t forward = 0;  ///< And loss.
   std::int64_t backward = 0;
@@ -49,10 +49,10 @@ struct Row {
   RowFigures figures;
   UnmodelledCalls unmodelled;
   bool upper_bound = false;  ///< One of its nodes has it; see NodeRecord.
-  bool is_rest = false;      ///< All rows that --top cuts: no running sum ends there.
+  bool is_rest = false;      ///< The sum of the rows that --top cuts: it has no running sum.
 };
 
-/// The text of a column for which is_text() holds.
+/// The text of a column with is_text().
 std::string text_of(const Row& row, Column column);
 /// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for a
 /// running sum that does not exist.
@@ -66,8 +66,8 @@ std::int64_t unknown_times(const RowFigures& row, const Figure& figure);
 /// The rows of `profile`, folded, sorted and cut as `options` say.
 std::vector<Row> rows(const Profile& profile, const RowOptions& options);
 
-/// All rows, as they ran. This and the next two are rows() in three parts, for the profiles of one
-/// model at several sizes, whose rows must stand in one order.
+/// All rows, in execution order. This and the next two are rows() in three parts, for the profiles
+/// of one model at several sizes, whose rows must be in the same order.
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options);
 /// The places of `rows` in the order that `options` wants.
 std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options);

@@ -1,4 +1,4 @@
-// What a step is, in one line and in JSON.
+// The options of a step, in one line and in JSON.
 //
 // Public header.
 #pragma once

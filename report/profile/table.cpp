@@ -77,8 +77,8 @@ TextTable text_table(const std::vector<Row>& rows, const std::vector<Column>& co
 
 namespace {
 
-/// Fewer digits and blanks, and operators without their namespace, where the terminal would leave
-/// names too little room to be told apart.
+/// Fewer digits and blanks, and operators without their namespace, if names would otherwise be too
+/// short to be distinct.
 TextTable build_for(const Layout& layout, const std::vector<Row>& rows,
                     const std::vector<Column>& columns, Unit unit) {
   constexpr int room_for_names = 16;

@@ -16,7 +16,7 @@
 
 namespace symprof::report {
 
-/// One line a row. A figure that lacks calls without a rule is "?", or ">" and what is known of it.
+/// One line per row. A figure with calls without a rule is "?", or ">" and its known part.
 TextTable text_table(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,
                      Density density);
 

@@ -1,4 +1,4 @@
-// What a report says about the time of a step.
+// The lines of a report about the time of a step.
 #pragma once
 
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace symprof::report {
 
-/// The step with its interval, rates, what limits it and where its times come from, a line each.
+/// The step with its interval, rates, its limits and the sources of its times, a line each.
 /// `profile` has times.
 void add_time_lines(std::vector<FooterLine>& lines, const Profile& profile);
 

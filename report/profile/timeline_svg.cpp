@@ -84,7 +84,7 @@ class TimelineDrawing {
             format_bytes(bytes));
   }
 
-  /// Held bytes stay as they are until the next point: a staircase.
+  /// Allocated bytes are constant until the next point: a staircase.
   void draw_layers(const std::vector<Bin>& bins) {
     if (bins.empty()) return;
     std::vector<std::int64_t> below(bins.size());
@@ -116,7 +116,8 @@ class TimelineDrawing {
             phase.x, top, height - bottom, phase.x + 4, height - 8, name(phase.phase));
   }
 
-  /// What is held, in columns over the whole height: a page of a thousand calls stays small.
+  /// Tooltips with the allocated bytes, in columns over the whole height: a page of a thousand
+  /// calls stays small.
   void draw_hover_texts(const std::vector<Bin>& bins) {
     constexpr int column = 5;
     for (std::size_t i = 0; i < bins.size();) {

@@ -15,7 +15,7 @@ namespace symprof::report {
 void write_timeline_svg(fmt::memory_buffer& out, const StepMemory& memory,
                         const Recording& recording);
 
-/// `text` with the characters that HTML and XML give a meaning to written as entities.
+/// `text` with the special characters of HTML and XML written as entities.
 std::string escaped(std::string_view text);
 
 }  // namespace symprof::report

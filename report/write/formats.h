@@ -1,5 +1,5 @@
-// The output formats of all verbs, one table: what each is called, and what it can do. Help and
-// refusals read it, so that a new format is a row here and its writer.
+// The output formats of all verbs, one table: names and capabilities. Help and refusals read it, so
+// that a new format is a row here and its writer.
 #pragma once
 
 #include <cstdint>
@@ -28,17 +28,17 @@ enum class Format : std::uint8_t {
   cpp,
 };
 
-/// Whether a format has a table of who holds the memory at its peak.
+/// Whether a format has a table of the memory at the peak by owner.
 enum class PeakTable : std::uint8_t { absent, on_request, always };
 
 struct FormatRow {
   Verb verb = Verb::profile;
   Format format = Format::table;
-  std::string_view note = {};  ///< What help says of it, in parentheses.
+  std::string_view note = {};  ///< Its note in help, in parentheses.
   bool has_formulas = false;
-  bool has_measurement = false;  ///< It shows what was measured beside what was estimated.
-  bool needs_times = false;      ///< It shows nothing without: it asks for them.
-  bool has_no_warnings = false;  ///< There is no place for them in it.
+  bool has_measurement = false;  ///< It shows measurements beside estimates.
+  bool needs_times = false;      ///< It shows only times, and so requests them.
+  bool has_no_warnings = false;  ///< It has no place for warnings.
   PeakTable peak = PeakTable::absent;
   /// "snapshot.pickle", of a format that is no text: it needs a file, such as this one.
   std::string_view file = {};
@@ -47,14 +47,14 @@ struct FormatRow {
 /// "model-explorer".
 std::string_view name(Format format);
 
-/// Those of `verb`, the default first.
+/// The formats of `verb`, the default first.
 std::span<const FormatRow> formats_of(Verb verb);
 
 /// The format of `verb` called `text`. Throws Error about the setting "format" that suggests the
 /// nearest name.
 const FormatRow& find_format(Verb verb, const std::string& text);
 
-/// "table, json or csv": the formats of `verb`, or those for which `can` holds.
+/// "table, json or csv": the formats of `verb`, or those with `can`.
 std::string format_names(Verb verb, bool (*can)(const FormatRow&) = nullptr);
 
 }  // namespace symprof::report

@@ -1,4 +1,4 @@
-// How all pages begin and look.
+// The common head and style of all pages.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace symprof::report {
 
-/// Up to the heading, which names the model at `path` (escaped already). `style` goes on in the
-/// last line of the common one, and closes it.
+/// The page up to the heading, which names the model at `path` (escaped already). `style` continues
+/// the last line of the common style, and closes it.
 std::string html_head(std::string_view path, std::string_view style);
 
 }  // namespace symprof::report

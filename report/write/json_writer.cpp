@@ -78,7 +78,7 @@ void JsonWriter::value(std::string_view text) {
     out_.push_back('"');
     return;
   }
-  // Rare: escapes, and names that are not UTF-8 (a file may hold any bytes).
+  // Rare: escapes, and names that are not UTF-8 (a file may contain any bytes).
   out_.append(std::string_view(
       nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)));
 }

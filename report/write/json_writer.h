@@ -1,5 +1,5 @@
-// Writes JSON straight into a buffer, in the order in which it is told: a profile of many thousand
-// calls is written in a few milliseconds, with no document in between.
+// Writes JSON straight into a buffer, in the order of the calls: a profile of many thousand calls
+// takes a few milliseconds, without an intermediate document.
 //
 // Public header.
 #pragma once
@@ -41,7 +41,7 @@ class JsonWriter {
     out_.append(std::string_view(truth ? "true" : "false"));
   }
   void value(std::string_view text);
-  /// `text` with its references to settings spelled (base/setting.h).
+  /// `text` with its references to settings formatted (base/setting.h).
   void spelled_value(std::string_view text);
   void null();
 

@@ -1,4 +1,4 @@
-// What a text report needs to know about the place where it will be read.
+// The properties of a text report's destination.
 //
 // Public header.
 #pragma once

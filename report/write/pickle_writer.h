@@ -1,4 +1,4 @@
-// Writes Python's pickle format, protocol 2, as far as plain data needs it.
+// Writes Python's pickle format, protocol 2, for plain data.
 #pragma once
 
 #include <fmt/format.h>
@@ -8,8 +8,8 @@
 
 namespace symprof::report {
 
-/// Values in the order in which Python reads them. A list or dictionary is opened, filled and
-/// closed; in a dictionary keys and values take turns. Opcodes: Lib/pickle.py.
+/// Values in Python's reading order. A list or dictionary is opened, filled and closed; in a
+/// dictionary keys and values alternate. Opcodes: Lib/pickle.py.
 class PickleWriter {
  public:
   explicit PickleWriter(fmt::memory_buffer& out);
@@ -18,8 +18,8 @@ class PickleWriter {
   void boolean(bool value) { put(value ? '\x88' : '\x89'); }
   void text(std::string_view value);
   void begin_list();
-  /// Call between elements: long lists are appended in parts of 1000, which is what the page that
-  /// reads them can take at once.
+  /// Call between elements: long lists are appended in parts of 1000, the most that the reading
+  /// page accepts at once.
   void next_element();
   void end_list();
   void begin_dictionary();
@@ -27,7 +27,7 @@ class PickleWriter {
   /// A tuple of two integers.
   void pair(std::int64_t first, std::int64_t second);
 
-  /// Gives the value that was just written a number, to be written again by it.
+  /// Numbers the last value, so that it can be written again by its number.
   std::int64_t remember();
   void recall(std::int64_t number);
 

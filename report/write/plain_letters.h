@@ -1,4 +1,4 @@
-// Tables for places that have ASCII alone.
+// Tables for ASCII-only destinations.
 //
 // Public header.
 #pragma once
@@ -8,8 +8,8 @@
 
 namespace symprof::report {
 
-/// `text` with the signs that reports use beside ASCII ("─", "≤", "…") as ASCII ones of the same
-/// width. What else it has, such as names in a model, stays.
+/// `text` with the reports' non-ASCII signs ("─", "≤", "…") replaced by ASCII ones of the same
+/// width. Other letters, such as names in a model, stay.
 std::string in_plain_letters(std::string_view text);
 
 }  // namespace symprof::report

@@ -63,13 +63,13 @@ int sum(const TextTable& table, const std::vector<Widths>& widths) {
                          [](int total, const Widths& column) { return total + column.total(); });
 }
 
-/// Columns that `column` can give up.
+/// The number of letters by which `column` can shrink.
 int spare(const TextColumn& column, const Widths& width) {
   if (column.least_width == 0) return 0;
   return std::max(0, width.text - std::max(column.least_width, width.title));
 }
 
-/// Takes the missing columns from those that have most to spare.
+/// Takes the missing letters from the columns with most to spare.
 void shrink(const TextTable& table, std::vector<Widths>& widths, int available) {
   for (int excess = sum(table, widths) - available; excess > 0; --excess) {
     std::size_t best = 0;

@@ -18,7 +18,7 @@ namespace symprof::report {
 
 enum class Emphasis : std::uint8_t { normal, faint, strong, alert };
 enum class Align : std::uint8_t { left, number };
-/// How much room a table takes: one that is tight has fewer digits, and names in their short form.
+/// The density of a table: a tight one has fewer digits, and short names.
 enum class Density : std::uint8_t { roomy, tight };
 
 struct TextColumn {
@@ -29,7 +29,7 @@ struct TextColumn {
 
 struct TextCell {
   std::string text;
-  std::string unit = {};  ///< Number columns only: aligned apart from the text.
+  std::string unit = {};  ///< Number columns only: aligned separately from the text.
   Emphasis emphasis = Emphasis::normal;
   int indent = 0;  ///< Left columns only, in steps of two spaces.
 };
@@ -55,10 +55,10 @@ int least_width(const TextTable& table);
 void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout);
 
 /// `text` in at most `width` columns: components of a path become their first letters from the left
-/// and their numbers ("e.l.0.mlp/linear"), as long as that is needed; what is too wide still loses
-/// its middle.
+/// and their numbers ("e.l.0.mlp/linear"), as long as that is needed; a text that is still too wide
+/// loses its middle.
 std::string shorten(std::string_view text, int width);
-/// `text` in the colours of `emphasis`, or as it is where colour is off.
+/// `text` in the colors of `emphasis`, or unchanged if color is off.
 std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour);
 
 }  // namespace symprof::report

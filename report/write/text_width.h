@@ -1,5 +1,5 @@
-// How many columns of a terminal UTF-8 text takes: East Asian letters and emoji take two, combining
-// accents none. Bytes that are no UTF-8 take one each.
+// The terminal columns of UTF-8 text: East Asian letters and emoji take two, combining accents
+// none. Invalid bytes take one each.
 //
 // Public header.
 #pragma once

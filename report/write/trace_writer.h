@@ -1,5 +1,5 @@
-// Events of a trace as chrome://tracing and Perfetto read them. Source of the format: "Trace Event
-// Format", the document of chromium's project catapult.
+// Events of a trace for chrome://tracing and Perfetto. Source of the format: "Trace Event Format",
+// the document of chromium's project catapult.
 #pragma once
 
 #include <cmath>
@@ -10,12 +10,12 @@
 
 namespace symprof::report {
 
-/// Where a slice lies: a process is a group of rows, a thread one of them.
+/// The position of a slice: a process is a group of rows, a thread one of them.
 struct TraceThread {
   std::int64_t process = 0, thread = 0;
 };
 
-/// One event after the other, each on a line of its own.
+/// Writes events in order, each on its own line.
 class TraceWriter {
  public:
   explicit TraceWriter(JsonWriter& json) : json_(json) {}
@@ -55,7 +55,7 @@ class TraceWriter {
     end();
   }
 
-  /// An end of an arrow; it lies in the slice that runs at that time.
+  /// An end of an arrow, attached to the slice that runs at that time.
   void flow(bool is_start, std::string_view kind, std::int64_t id, TraceThread thread, double us) {
     begin(is_start ? "s" : "f", kind, thread, us);
     json_.member("cat", kind);
