@@ -29,7 +29,7 @@ trace::numpy::Array array_of(const ConstantTensor& tensor) {
   return {.spec = wide->spec, .data = wide->data};
 }
 
-/// Writes PREFIX.a.onnx and PREFIX.a.npz, or those of b.
+/// Writes PREFIX.a.onnx and PREFIX.a.npz, or those of side b.
 void write_part(const workbench::BisectPart& part, const std::string& source, char side,
                 const Options& options) {
   OutputOptions file = options.output;

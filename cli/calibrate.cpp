@@ -1,4 +1,4 @@
-// symprof calibrate: a device file from kernels that are measured on the device itself.
+// symprof calibrate: a device file from kernels measured on the device.
 #include <fmt/format.h>
 
 #include <atomic>
@@ -88,7 +88,7 @@ measure::Calibration measured(CalibrationQuestion question, const OutputOptions&
   return measure_kernels(question);
 }
 
-/// On a GPU in a process of its own, as `symprof measure` does: CUDA's real answers stay there.
+/// On a GPU measures in a child process, as `symprof measure` does: the real CUDA stays there.
 std::variant<measure::Calibration, int> measured_apart(const CalibrationQuestion& question,
                                                        const OutputOptions& output) {
   if (question.device == "cpu") return measured(question, output);

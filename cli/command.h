@@ -1,4 +1,4 @@
-// What a command is: a function that adds its options to the program and answers with what runs.
+// A command: a function that adds its options to the program and returns the function to run.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -19,7 +19,7 @@ using Run = std::function<int()>;
 
 Run add_profile(CLI::App& app);
 Run add_fit(CLI::App& app);
-/// With commands of its own, one for each kind of plan.
+/// Has subcommands, one for each kind of plan.
 Run add_plan(CLI::App& app);
 Run add_measure(CLI::App& app);
 Run add_calibrate(CLI::App& app);

@@ -34,7 +34,7 @@ Profile profile_of(const std::string& path, const ProfileOptions& options) try {
   Session session(path);
   return session.profile(session.prepare(options.settings));
 } catch (const Error& error) {
-  // Both are given the same options: the message has to say which of them it speaks of.
+  // Both models have the same options: the message has to name its model.
   throw error.where().find(path) == std::string::npos ? error.inside(path) : error;
 }
 

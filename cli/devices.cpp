@@ -1,4 +1,4 @@
-// symprof devices: the GPUs that a profile can be made for.
+// symprof devices: the GPUs of the shipped device files.
 #include <memory>
 
 #include "base/device_spec.h"

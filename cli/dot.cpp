@@ -62,7 +62,7 @@ void write_page(fmt::memory_buffer& out, const workbench::FoldedGraph& graph,
   try {
     costs = page_costs(options);
   } catch (const Error& error) {
-    // A page without costs is what a graph gets that cannot be profiled; who asked is told.
+    // A graph that cannot be profiled gets a page without costs, unless the user requested costs.
     if (!options.columns.empty()) throw;
     warn(options.output, "the page has no costs: " + error.summary());
   }

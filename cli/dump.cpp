@@ -1,5 +1,5 @@
-// symprof dump and symprof restore: what calls inside a model were given and answered, in one file,
-// and what becomes of it.
+// symprof dump and symprof restore: inputs and outputs of calls inside a model, in one file, and
+// their use.
 #include <fmt/format.h>
 
 #include <filesystem>
@@ -35,7 +35,7 @@ struct RestoreSettings {
   OutputOptions output;
 };
 
-/// Prints a listing, which goes to the terminal whatever -o says.
+/// Prints a listing to standard output, also with -o.
 void print(const fmt::memory_buffer& out, Format format) { write_result({}, out, format); }
 
 void print(const trace::dump::Dump& dump, const std::string& path, Format format) {
@@ -57,7 +57,7 @@ workbench::DumpOptions how_of(const DumpSettings& given) {
   return how;
 }
 
-/// The data file first: a dump never refers to what is not there.
+/// The data file first: a dump never refers to a missing file.
 void write_files(const trace::dump::Dump& dump, const OutputOptions& output) {
   const std::string data = output.file + ".data";
   const trace::dump::Written written =

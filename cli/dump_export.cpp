@@ -24,7 +24,7 @@ std::string bytes_of(const report::NamedLeaf& leaf, Form form) try {
   throw error.at(leaf.name);
 }
 
-/// A folder that takes the wanted name once all is in it.
+/// A folder that is renamed to the wanted name once complete.
 class NewFolder {
  public:
   explicit NewFolder(const std::string& wanted) : wanted_(wanted), temporary_(wanted + ".XXXXXX") {

@@ -1,4 +1,4 @@
-// Tensors of a dump as files.
+// Writes tensors of a dump as files.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// symprof engine: the layers of a TensorRT engine, how long each took, and what of a model they
-// are.
+// symprof engine: the layers of a TensorRT engine, their times, and the model's nodes that they
+// run.
 #include <memory>
 #include <optional>
 
@@ -23,13 +23,14 @@ constexpr settings::Named<report::EngineRows> row_names[] = {
 struct Options {
   OutputOptions output;
   EngineFiles files;
-  std::vector<std::string> other;  ///< What stands behind "--".
+  std::vector<std::string> other;  ///< Arguments after "--".
   std::string onnx, device;
   std::vector<std::string> sizes;
   std::string format, by = "layer", depth;
 };
 
-/// Throws Error for rows that need a model where none is given, and for a depth of no modules.
+/// Throws Error for rows that need a model if none is given, and for a depth of rows other than
+/// modules.
 report::EngineRowOptions parse_rows(const Options& options, Format format) {
   report::EngineRowOptions rows;
   rows.by = settings::choose(SettingRef{"by"}, options.by, row_names);
@@ -47,7 +48,7 @@ report::EngineRowOptions parse_rows(const Options& options, Format format) {
   return rows;
 }
 
-/// Throws Error for what a comparison does not read.
+/// Throws Error for options that a comparison does not use.
 EngineFiles parse_other(const Options& options, Format format) {
   EngineFiles files{.layers = options.other.front()};
   for (std::size_t i = 1; i < options.other.size(); i += 2) {
@@ -94,7 +95,7 @@ void write_one(fmt::memory_buffer& out, Format format, const EngineAnswer& answe
   else
     report::write_engine_dot(out, report);
   if (format == Format::svg) out = svg_of({out.data(), out.size()});
-  // None of these has a place for them.
+  // These formats have no place for warnings.
   for (const std::string& warning : answer.summary.warnings) warn(options.output, warning);
 }
 

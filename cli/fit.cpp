@@ -1,4 +1,4 @@
-// symprof fit: does a training loop fit into a device, with what margin, and what would make it
+// symprof fit: does a training loop fit into a device, with what margin, and which changes make it
 // fit.
 #include <fmt/format.h>
 

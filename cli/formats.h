@@ -1,4 +1,4 @@
-// --format, of every command that has it: the names are those of its rows in
+// --format, for every command that has it: the names are those of its rows in
 // report/write/formats.h.
 #pragma once
 
@@ -14,7 +14,7 @@ namespace symprof::cli {
 
 using report::Format;
 
-/// `text` is the default format of `verb` until another is given. `note` goes on after the names.
+/// `text` is the default format of `verb` until another is given. `note` follows the names.
 void add_format_option(CLI::App& app, std::string& text, Verb verb, const std::string& group,
                        const std::string& note = {});
 

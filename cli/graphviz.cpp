@@ -13,7 +13,7 @@
 namespace symprof::cli {
 namespace {
 
-/// A file that is gone when this is.
+/// A file that the destructor removes.
 class TemporaryFile {
  public:
   explicit TemporaryFile(std::string_view text) {

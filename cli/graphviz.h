@@ -1,4 +1,4 @@
-// Drawings laid out by graphviz, a program of its own.
+// Drawings laid out by graphviz, an external program.
 #pragma once
 
 #include <fmt/format.h>
@@ -7,8 +7,7 @@
 
 namespace symprof::cli {
 
-/// The SVG that graphviz makes of a drawing in its language. Throws Error where graphviz is not
-/// installed or fails.
+/// The SVG of a drawing in graphviz's language. Throws Error if graphviz is not installed or fails.
 fmt::memory_buffer svg_of(std::string_view drawing);
 
 }  // namespace symprof::cli

@@ -24,7 +24,7 @@ std::string wrapped(std::string text, std::size_t width) {
   return text;
 }
 
-/// CLI11's formatter, without the words that a reader does not need.
+/// CLI11's formatter, without redundant words.
 class HelpFormatter : public CLI::Formatter {
  public:
   HelpFormatter() {

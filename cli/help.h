@@ -1,4 +1,4 @@
-// How --help looks.
+// The format of --help.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -6,12 +6,12 @@
 
 namespace symprof::cli {
 
-/// What the program and all commands have in common: --help, its look, unknown words kept for us to
-/// explain.
+/// Common setup of the program and all commands: --help, its format, unknown words kept for our own
+/// message.
 void set_up(CLI::App& app);
 
-/// Prints the help of the command that was named. The exit code: 0 when it was asked for, on
-/// standard output; 2 when it stands in for a command that is missing, on standard error.
+/// Prints the help of the named command. Returns the exit code: 0 if requested, on standard output;
+/// 2 if a command is missing, on standard error.
 int print_help(const CLI::App& app, std::FILE* stream);
 
 }  // namespace symprof::cli

@@ -6,7 +6,7 @@
 int main(int argc, char** argv) {
   const int code = symprof::cli::run_program(argc, argv);
   std::fflush(nullptr);
-  // Neither waits for a library that is still being loaded nor takes LibTorch down piece by piece:
-  // everything that was written is written.
+  // Neither waits for a library that is still loading nor runs LibTorch's destructors: all output
+  // is written.
   std::_Exit(code);
 }

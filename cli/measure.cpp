@@ -1,4 +1,4 @@
-// symprof measure: how long each node of a model takes where this program runs.
+// symprof measure: times of each node of a model on this machine.
 #include <fmt/format.h>
 
 #include <memory>
@@ -39,8 +39,8 @@ struct MeasureText {
   OutputOptions output;
 };
 
-/// The real device that is asked for, "cpu" or "cuda:N". In `texts` stands after that the one that
-/// a graph is prepared for by default.
+/// The requested real device, "cpu" or "cuda:N". Replaces it in `texts` by the default device, for
+/// which the graph is prepared.
 std::string take_device(SettingTexts& texts) {
   SettingTexts::Given& given = texts.given.at("device");
   const std::string device = given.is_given() ? std::exchange(given.one, default_device) : "cpu";

@@ -1,4 +1,4 @@
-// What commands that write models share.
+// Shared code of commands that write models.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace symprof::cli {
 
 /// Writes the model, read from `source`, to the file of `options`, complete or not at all, and
-/// makes external data readable beside it. Throws Error when -o is missing.
+/// makes external data readable beside it. Throws Error without -o.
 void write_model(const OutputOptions& options, const workbench::Model& model,
                  const std::string& source);
 

@@ -1,4 +1,4 @@
-// symprof ops: the operators that have a cost rule, and how far their figures can be trusted.
+// symprof ops: the operators with a cost rule, and the confidence of their figures.
 #include <memory>
 
 #include "cli/command.h"

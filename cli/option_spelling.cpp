@@ -6,15 +6,14 @@
 namespace symprof::cli {
 namespace {
 
-/// The option's name: settings that hold several values are plural, their options singular.
+/// The option's name: settings with several values are plural, their options singular.
 std::string_view option_of(std::string_view setting) {
   if (setting == "sizes") return "set";
   if (setting == "inputs") return "input";
   return setting;
 }
 
-/// Whether a shell would look for files of this name, or write it several times, so that it has to
-/// be quoted.
+/// True if a shell would expand the value, so that it has to be quoted.
 bool is_pattern(std::string_view value) {
   return value.find_first_of("*{") != std::string_view::npos;
 }

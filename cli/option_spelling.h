@@ -1,4 +1,4 @@
-// How the command line writes the settings that errors and reports refer to.
+// The command line's form of the settings in errors and reports.
 #pragma once
 
 #include <string>

@@ -32,9 +32,9 @@ void write_directly(const std::string& file, std::string_view text) {
   if (close(descriptor) != 0 || !complete) cannot_write(file);
 }
 
-/// A link keeps pointing where it points: what is there is replaced.
+/// A link is kept: its target is replaced.
 std::string follow_links(fs::path file) {
-  constexpr int most = 40;  // As Linux allows.
+  constexpr int most = 40;  // Linux's limit.
   std::error_code error;
   for (int i = 0; i < most && fs::is_symlink(file, error); ++i)
     file = file.parent_path() / fs::read_symlink(file, error);

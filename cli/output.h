@@ -1,4 +1,4 @@
-// Where a command's result goes: standard output, or a file that is complete or not there.
+// The output of a command: standard output, or a file that is either complete or absent.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -10,7 +10,7 @@
 
 namespace symprof::cli {
 
-/// Who reads an output: programs expect UTF-8, whatever the locale says.
+/// The readers of an output: programs expect UTF-8 in any locale.
 enum class Readers : std::uint8_t { programs, people };
 
 struct OutputOptions {
@@ -24,11 +24,11 @@ void add_output_options(CLI::App& app, OutputOptions& options);
 /// Throws Error when the file's folder is not there, before any work is done.
 void check_output(const OutputOptions& options);
 
-/// Colour and width of where the result goes.
+/// Color and width of the destination.
 report::Layout layout_of(const OutputOptions& options);
 
-/// Writes to standard output, or to a temporary file beside the wanted one that then takes its
-/// name. People get the letters that their locale has. Throws Error when that is not possible.
+/// Writes to standard output, or to a temporary file that is then renamed to the wanted one. Output
+/// for people uses the locale's letters. Throws Error if that fails.
 void write_output(const OutputOptions& options, std::string_view text, Readers readers);
 
 /// One line on standard error unless quiet.

@@ -1,4 +1,4 @@
-// symprof plan: what to run in another way, decided.
+// symprof plan: plans that make a step fit.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -42,7 +42,7 @@ void write_memory_snapshot(fmt::memory_buffer& out, const Profile& profile,
   report::write_memory_snapshot(out, trace, profile.recording);
 }
 
-/// Of the file's run, which has to have a step in time.
+/// The run in the file, which must have a step in time.
 const measure::Run* measured_in_time(const ProfileOptions& options) {
   const measure::Run* run = options.measured ? options.measured->run.get() : nullptr;
   if (options.measured && (run == nullptr || !run->timeline))
@@ -55,7 +55,7 @@ bool has_formulas(const FormatRow& format) { return format.has_formulas; }
 bool has_measurement(const FormatRow& format) { return format.has_measurement; }
 bool has_peak_table(const FormatRow& format) { return format.peak != report::PeakTable::absent; }
 
-/// Throws Error that names the formats which can do what `option` asks for.
+/// Throws Error that names the formats which support `option`.
 void check_can(const FormatRow& format, bool (*can)(const FormatRow&), const char* option,
                const char* lacks) {
   if (!can(format))

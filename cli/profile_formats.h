@@ -1,5 +1,5 @@
-// What `symprof profile` writes in each of its formats, and what it refuses of those that cannot do
-// what is asked.
+// The output of `symprof profile` in each format, and the refusal of options that a format does not
+// support.
 #pragma once
 
 #include <fmt/format.h>
@@ -20,7 +20,7 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
 void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report,
                     const ProfileOptions& options);
 
-/// Each throws Error where `format` cannot do what is asked of it.
+/// Each throws Error if `format` does not support the option.
 void check_has_formulas(const report::FormatRow& format);
 void check_has_peak_table(const report::FormatRow& format);
 void check_has_measurement(const report::FormatRow& format);

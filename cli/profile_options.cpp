@@ -35,7 +35,7 @@ bool is_of_times(Column column) {
   return is_text(column) ? column.words == report::Words::limit : report::is_time(*column.figure);
 }
 
-/// A column or a format of times asks for them, as --time does.
+/// A column or a format of times requests them, as --time does.
 void ask_for_times(ProfileOptions& options, const ProfileText& text) {
   const bool sorts = options.rows.sort && is_of_times(*options.rows.sort);
   const bool asks = sorts || !options.measured_file.empty() || options.format->needs_times ||
@@ -61,7 +61,7 @@ report::RowOptions parse_rows(const ProfileText& text) {
 }
 
 std::vector<std::string> parse_symbolic(const ProfileText& text, const report::FormatRow& format) {
-  // Each dimension is profiled at several sizes, and in all combinations with the others.
+  // Each dimension is profiled at several sizes, in all combinations with the others.
   constexpr std::size_t most_names = 4;
   if (text.symbolic.empty()) return {};
   std::vector<std::string> names = split_list(text.symbolic);

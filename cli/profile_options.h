@@ -1,4 +1,4 @@
-// The options of `symprof profile`: as typed, and as the library wants them.
+// The options of `symprof profile`: as typed, and parsed for the library.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -15,7 +15,7 @@
 
 namespace symprof::cli {
 
-/// What was typed; empty strings where an option was not given.
+/// The options as typed; empty strings where not given.
 struct ProfileText {
   SettingTexts model;
   std::string by, depth, sort, top, columns, unit = "flops", symbolic, measured;
@@ -30,10 +30,10 @@ struct ProfileOptions {
   report::RowOptions rows;
   std::vector<report::Column> columns;
   const report::FormatRow* format = nullptr;  ///< Never null once it is parsed.
-  std::vector<std::string> symbolic;          ///< Dimensions that formulas are asked for in.
-  bool shows_peak = false;                    ///< A table of who holds the peak, after the others.
-  std::string measured_file;                  ///< What was measured; may be empty.
-  /// What is in that file, once the model was profiled.
+  std::vector<std::string> symbolic;          ///< Dimensions of the formulas.
+  bool shows_peak = false;                    ///< A table of the peak by owner, after the others.
+  std::string measured_file;                  ///< A file of measurements; may be empty.
+  /// The contents of that file, once the model is profiled.
   std::optional<measure::Measurement> measured;
   OutputOptions output;
 
@@ -45,7 +45,7 @@ report::Column parse_column(const SettingRef& where, const std::string& word);
 
 void add_profile_options(CLI::App& app, ProfileText& text);
 
-/// Throws Error for the first value that is not one, and when there is no model file.
+/// Throws Error for the first invalid value, and without a model file.
 ProfileOptions parse_profile_options(const ProfileText& text);
 
 }  // namespace symprof::cli

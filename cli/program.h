@@ -1,4 +1,4 @@
-// The program: finds the command, runs it, and says what went wrong.
+// The program: finds the command, runs it, and reports errors.
 #pragma once
 
 namespace symprof::cli {

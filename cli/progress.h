@@ -22,7 +22,7 @@ class ProgressBar {
   /// bar is.
   Progress callback();
 
-  /// Takes the bar's line away, as its destructor does. To be called before anything is printed.
+  /// Erases the bar's line, as the destructor does. Call it before anything is printed.
   void clear();
 
  private:

@@ -1,5 +1,5 @@
-// The options of commands that run a model: MODEL, and one for each row of the table of settings
-// that the command obeys.
+// The options of commands that run a model: MODEL, and one for each setting that the command
+// accepts.
 #pragma once
 
 #include <CLI/App.hpp>
@@ -14,7 +14,7 @@
 
 namespace symprof::cli {
 
-/// What was typed.
+/// The options as typed.
 struct SettingTexts {
   struct Given {
     const CLI::Option* option = nullptr;
@@ -32,11 +32,11 @@ struct SettingTexts {
 /// The settings that `verb` obeys. `texts` has to outlive the parsing.
 void add_setting_options(CLI::App& app, SettingTexts& texts, Verb verb);
 
-/// The devices of a --device that takes several, with commas between, or "all"; empty where it was
-/// not given. In `texts` stands after that the first. Throws Error as find_devices.
+/// The devices of a --device that accepts several, separated by commas, or "all"; empty if not
+/// given. Replaces it in `texts` by the first device. Throws Error as find_devices.
 std::vector<DeviceSpec> take_devices(SettingTexts& texts);
 
-/// Throws Error for the first value that is not one, and for settings that exclude each other.
+/// Throws Error for the first invalid value, and for settings that exclude each other.
 Settings read_settings(const SettingTexts& texts);
 
 }  // namespace symprof::cli

@@ -1,4 +1,4 @@
-// symprof stats: what is in an ONNX model, counted; two models side by side.
+// symprof stats: counts of an ONNX model's contents; two models side by side.
 #include <memory>
 #include <optional>
 #include <utility>

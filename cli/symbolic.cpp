@@ -11,7 +11,7 @@
 namespace symprof::cli {
 namespace {
 
-/// Formulas of the totals and of the rows and columns that are asked for.
+/// Formulas of the totals and of the requested rows and columns.
 report::FormulaReport find(const ProfileOptions& options) {
   report::FormulaReport report;
   Session session(options.model);

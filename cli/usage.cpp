@@ -38,7 +38,7 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
-/// The first option that was given more values than it takes; null without one.
+/// The first option with more values than it takes; null without one.
 const CLI::Option* repeated_option(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (std::cmp_greater(option->count(), std::max(option->get_items_expected_max(), 1)))
@@ -46,7 +46,7 @@ const CLI::Option* repeated_option(const CLI::App& app) {
   return nullptr;
 }
 
-/// The first argument that was to be given and was not.
+/// The first missing argument.
 std::string missing_argument(const CLI::App& app) {
   for (const CLI::Option* option : app.get_options())
     if (option->get_positional() && option->count() == 0) return option->get_name();
@@ -59,7 +59,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
-/// What the Python package does, which has a command of the same name.
+/// Commands of the Python package, which has a program of the same name.
 void reject_script(const std::string& word) {
   constexpr auto from_python =
       "It comes with the Python package (docs/guide/python.md): pip install symprof";
@@ -114,10 +114,10 @@ const CLI::App& innermost_command(const CLI::App& app) {
 
 void check_leftovers(const CLI::App& app) {
   std::vector<std::string> words = app.remaining();
-  std::erase(words, "--");  // It says that what follows are no options, and is none itself.
+  std::erase(words, "--");  // It ends the options, and is none itself.
   if (words.empty()) return;
   if (!command_names(app).empty()) reject_script(words.front());
-  // The word after an unknown option may be its value: the option is what is wrong.
+  // The word after an unknown option may be its value: the option is the error.
   for (const std::string& word : words)
     if (word.starts_with('-')) reject_leftover(app, word);
   reject_leftover(app, words.front());
@@ -142,7 +142,7 @@ void explain(const CLI::App& app, const CLI::ParseError& error) {
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&error)) {
     if (const CLI::Option* repeated = repeated_option(*where))
       throw Error(command_of(*where), repeated->get_name() + " is given twice.", see_help(*where));
-    // "--format: 1 required FORMAT missing": CLI11 names the option in its text alone.
+    // "--format: 1 required FORMAT missing": CLI11 names the option only in its text.
     throw Error(command_of(*where), found.substr(0, found.find(':')) + " has no value.",
                 see_help(*where));
   }
