@@ -1,4 +1,4 @@
-// What is in a model, counted.
+// Counts of a model's contents.
 //
 // Public header.
 #pragma once
@@ -30,8 +30,8 @@ struct FunctionStats {
 
 struct ValueStats {
   std::string name;
-  std::int32_t type = 0;                ///< onnx::TensorProto::DataType; 0 for what is no tensor.
-  std::vector<std::string> dimensions;  ///< Sizes and names; "0" where neither is given.
+  std::int32_t type = 0;  ///< onnx::TensorProto::DataType; 0 for values other than tensors.
+  std::vector<std::string> dimensions;  ///< Sizes and names; "0" if unknown.
 };
 
 struct ModuleStats {
@@ -51,12 +51,12 @@ struct ModelStats {
   std::map<std::string, std::int64_t> initializers_by_shape;  ///< "1[16x16]".
   /// Results of nodes of the main graph, functions inlined, by type: "float32[2,8,16]".
   std::map<std::string, std::int64_t> results_by_type;
-  /// Nodes with what they read: "MatMul(float32[2,8,16], float32[16,16])".
+  /// Counts of nodes by operator and input types: "MatMul(float32[2,8,16], float32[16,16])".
   std::map<std::string, std::int64_t> node_signatures;
   std::vector<ModuleStats> modules;  ///< By the first module that reads an initializer, in order.
   struct Block {
     std::int64_t nodes = 0, times = 0;
-    std::string first, last;  ///< Modules, or nodes, that the first and the last copy lie in.
+    std::string first, last;  ///< Modules, or nodes, of the first and the last copy.
     std::string ops;          ///< Its operators, most frequent first.
   };
   std::vector<Block> blocks;

@@ -53,7 +53,7 @@ class Folder {
   }
 
  private:
-  /// Nodes of later copies are the same as those of the first one, and so on inside.
+  /// Maps nodes of later copies to those of the first copy, recursively.
   void fold(const std::vector<RepeatedBlock>& blocks, int parent) {
     for (const RepeatedBlock& block : blocks) {
       if (parent != 0 && (block.times - 1) * block.length < least_saved) continue;
@@ -78,7 +78,7 @@ class Folder {
     return static_cast<std::size_t>(block.first + copy * block.length + index);
   }
 
-  /// The modules that all nodes of all copies lie in.
+  /// The modules that contain all nodes of all copies.
   std::vector<ModuleStep> common_modules(const RepeatedBlock& block) const {
     std::vector<ModuleStep> common = modules_of(*nodes_[node_of(block, 0, 0)]);
     for (int i = 1; i < block.times * block.length; ++i) {
@@ -92,8 +92,8 @@ class Folder {
     return common;
   }
 
-  /// The first and the last copy by the outermost module that each of them has alone, else the
-  /// module that all lie in.
+  /// The first and the last copy by the outermost module that only that copy has, else the module
+  /// that contains all.
   std::string title(const RepeatedBlock& block, std::size_t around) const {
     const std::string first = own_module(block, 0, 1, around),
                       last = own_module(block, block.times - 1, 0, around);
@@ -137,7 +137,7 @@ class Folder {
 
   static std::string place(const onnx::NodeProto& node) {
     const auto modules = modules_of(node);
-    // The element of a list, as layers.0, says more of a block than what lies deeper.
+    // A list element, as layers.0, identifies a block better than the modules inside it.
     for (const ModuleStep& step : modules)
       if (!step.path.empty() && step.path.back() >= '0' && step.path.back() <= '9')
         return step.path;
@@ -150,8 +150,8 @@ class Folder {
     return cluster_in_modules(block, modules, modules.size());
   }
 
-  /// The cluster of the innermost of the first `count` of `modules`, in the cluster of a block,
-  /// which lies in the outermost of them itself.
+  /// The cluster of the innermost of the first `count` of `modules`, inside the cluster of a block,
+  /// which is inside the outermost of them.
   int cluster_in_modules(int cluster, const std::vector<ModuleStep>& modules, std::size_t count) {
     if (!options_.has_modules) return cluster;
     for (std::size_t level = modules_around_[cluster]; level < count; ++level) {
@@ -237,7 +237,7 @@ class Folder {
     const std::string owner = proto.name().empty() ? proto.op_type() : proto.name();
     out_.clusters.push_back(
         {attribute.name() + " of " + owner, out_.boxes[static_cast<std::size_t>(box)].cluster, 1});
-    std::unordered_map<std::string, int> inside;  // The boxes that make its values.
+    std::unordered_map<std::string, int> inside;  // The boxes that produce its values.
     for (const auto& [name, type] : value_types(graph)) types_.try_emplace(name, type);
     for (const onnx::TensorProto& tensor : graph.initializer()) given_.insert(tensor.name());
     for (int i = 0; i < graph.input_size(); ++i) {
@@ -296,13 +296,13 @@ class Folder {
   int first_of(int node) const { return same_as_[static_cast<std::size_t>(node)]; }
   int block_of(int node) const { return block_of_[static_cast<std::size_t>(first_of(node))]; }
 
-  /// Whether `maker` lies in another copy of the block that `node`, of a later copy, lies in.
+  /// True if `maker` is in another copy of the block than `node`, which is in a later copy.
   bool is_copy_before(int maker, int node) const {
     return copy_of(node) > 0 && copy_of(maker) != copy_of(node) &&
            block_of(maker) == block_of(node);
   }
 
-  /// What a later copy reads is what the first one does, but for what the copy before it made.
+  /// A later copy has the first copy's inputs, except for outputs of the copy before it.
   bool is_drawn(int maker, int node) const {
     return copy_of(node) == 0 || maker < 0 || first_of(maker) == maker ||
            copy_of(maker) == copy_of(node);
