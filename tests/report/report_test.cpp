@@ -1,5 +1,4 @@
-// Reports of a profile made by hand, compared with golden pages, and the pieces that they are made
-// of.
+// Reports of a synthetic profile, compared with golden pages, and the parts of reports.
 #include <doctest/doctest.h>
 
 #include <nlohmann/json.hpp>
@@ -62,7 +61,7 @@ int widest_line(const std::string& text) {
 }
 
 TEST_SUITE("report") {
-  TEST_CASE("what a row saves has two names") {
+  TEST_CASE("the column of saved bytes has two names") {
     CHECK(find_column("saved") == find_column("incremental"));
     CHECK_FALSE(find_column("kept"));
   }
@@ -149,7 +148,7 @@ TEST_SUITE("report") {
         table({}, {}, {column("op"), column("module"), column("calls"), column("confidence")}));
   }
 
-  TEST_CASE("who holds the peak") {
+  TEST_CASE("owners of the peak") {
     const Profile profile = small_profile();
     fmt::memory_buffer out;
     write_peak_table(out, profile.memory, profile.recording, {}, {});
@@ -157,7 +156,7 @@ TEST_SUITE("report") {
     check_page("peak", "who holds its peak, whole and cut", fmt::to_string(out));
   }
 
-  TEST_CASE("a table keeps to the terminal's width") {
+  TEST_CASE("a table fits the terminal's width") {
     fmt::memory_buffer out;
     TextTable text;
     text.columns = {{"Op", Align::left, 16}, {"Output size", Align::number}};
@@ -166,13 +165,13 @@ TEST_SUITE("report") {
     CHECK(widest_line(fmt::to_string(out)) == 40);
   }
 
-  TEST_CASE("CSV: integers, and nothing where nothing is known") {
+  TEST_CASE("CSV: integers, and empty fields for unknown values") {
     check_page("profile_csv", "as CSV", csv({}));
     CHECK(csv({.unit = Unit::macs}, {column("op"), column("fwd_flops")})
               .starts_with("op,fwd_macs\r\n"));
   }
 
-  TEST_CASE("Markdown: names are code, and end no cell; totals are no markup") {
+  TEST_CASE("Markdown: names are escaped code, totals have no markup") {
     fmt::memory_buffer out;
     Profile profile = small_profile();
     profile.recording.nodes[1].name = "a|b`c";
@@ -199,7 +198,7 @@ TEST_SUITE("report") {
     CHECK(odd["calls"][1]["flops"] == 1500);
   }
 
-  TEST_CASE("JSON of a profile with nothing in it") {
+  TEST_CASE("JSON of an empty profile") {
     const nlohmann::json parsed = nlohmann::json::parse(json(Profile{}));
     CHECK(parsed["nodes"].empty());
     CHECK(parsed["totals"]["peak_at"]["node"].is_null());
@@ -219,7 +218,7 @@ TEST_SUITE("report") {
     CHECK(parsed[2].is_null());
   }
 
-  TEST_CASE("every row's figures add up to the totals, however rows are folded") {
+  TEST_CASE("rows sum to the totals with any folding") {
     const Profile profile = small_profile();
     for (const RowOptions& options :
          {RowOptions{}, RowOptions{.sort = column("fwd_flops"), .top = 1}, RowOptions{.by = By::op},
@@ -236,7 +235,7 @@ TEST_SUITE("report") {
     }
   }
 
-  TEST_CASE("what may be held longer is said beside a lower bound, and beside what is none") {
+  TEST_CASE("values that may live longer are noted beside a lower bound, and beside an estimate") {
     StepMemory memory;
     memory.doubt = {.bytes = 2048, .most_bytes = 4096, .because = LifetimeDoubt::function};
     memory.peak_call = none;

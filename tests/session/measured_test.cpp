@@ -32,8 +32,8 @@ double share(const Measurement& measurement) {
          static_cast<double>(measurement.total.total_ns());
 }
 
-/// Kernels of convolutions by the sizes of their weight, as the trace alone tells them: those of
-/// the forward pass are inside of an operator that was given the weight.
+/// Kernels of convolutions by the sizes of their weight, from the trace alone: forward kernels are
+/// inside an operator with the weight as an input.
 std::map<std::vector<std::int64_t>, std::int64_t> convolutions_of(const measure::Trace& trace) {
   std::map<std::vector<std::int64_t>, std::int64_t> sums;
   for (const measure::Activity& activity : trace.activities)
@@ -49,7 +49,8 @@ std::map<std::vector<std::int64_t>, std::int64_t> convolutions_of(const measure:
 
 TEST_SUITE_BEGIN("measured");
 
-TEST_CASE("ResNet-50's trace of a V100 finds its nodes, by their weights the right ones") {
+TEST_CASE(
+    "kernels of ResNet-50's V100 trace are mapped to the right nodes, as their weights show") {
   const std::string path = source + "/truth/kineto/data/v100_resnet50_train.json.gz";
   Session session(source + "/models/resnet50.pt2");
   const Profile profile = session.profile(settings_of(Loss::cross_entropy, 32));
@@ -72,7 +73,7 @@ TEST_CASE("ResNet-50's trace of a V100 finds its nodes, by their weights the rig
   CHECK(static_cast<double>(backward) >= 0.95 * (61797 + 2625) * 1000);
 }
 
-TEST_CASE("traces of the CPU find 95 % of operators' time") {
+TEST_CASE("CPU traces map 95 % of the operators' time to nodes") {
   struct Case {
     const char *trace, *model;
     std::int64_t batch;
@@ -142,7 +143,7 @@ TEST_CASE("99.9 % of an H200's time is on a node: plain, autocast, checkpointed"
                  0.999);
 }
 
-TEST_CASE("the made-up durations of GPT-2's products come back in the order of its layers") {
+TEST_CASE("synthetic durations of GPT-2's products are mapped to its layers in order") {
   const std::string path = source + "/truth/kineto/no_gpu/gpt2_plain.json.gz";
   Session session(source + "/models/gpt2.pt2");
   const Profile profile = session.profile(settings_of(Loss::sum, 0));
@@ -151,7 +152,7 @@ TEST_CASE("the made-up durations of GPT-2's products come back in the order of i
   for (std::size_t i = 0; i < profile.recording.nodes.size(); ++i)
     if (profile.recording.nodes[i].op == "aten::addmm")
       by_node.push_back(found.nodes[i].forward_ns);
-  // The k-th product that the trace has is the k-th that the model's code calls.
+  // The k-th product of the trace is the k-th in the model's code.
   const measure::Trace trace = measure::read_kineto(path);
   std::map<measure::OperatorId, std::int64_t> by_call;
   for (const measure::Activity& activity : trace.activities)
@@ -170,7 +171,7 @@ namespace {
 
 const measure::RunOptions two_steps{.steps = 2, .warm_up = 1};
 
-/// Measures a step of a model here. Its nodes are those of the profile.
+/// Measures a step of a model on this machine. Its nodes are those of the profile.
 Measurement measured_here(const std::string& model, const Settings& settings) {
   Session session(source + "/models/" + model);
   const PreparedModel prepared = session.prepare(settings);
@@ -192,7 +193,7 @@ int trained_nodes(const Profile& profile, const Measurement& found, const std::s
 
 }  // namespace
 
-TEST_CASE("a model's step runs here, node by node, forward and backward") {
+TEST_CASE("a model's step runs node by node, forward and backward") {
   struct Case {
     const char *model, *op;
   };
@@ -216,7 +217,8 @@ TEST_CASE("a model's step runs here, node by node, forward and backward") {
   }
 }
 
-TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, GradScaler, inference") {
+TEST_CASE(
+    "a step runs with autocast, checkpointing, clipping, master weights, GradScaler, inference") {
   Settings settings = settings_of(Loss::cross_entropy, 0);
   settings.step.autocast = DType::bfloat16;
   settings.step.clip_grad_norm = true;
@@ -241,7 +243,7 @@ TEST_CASE("recipes run here: autocast, checkpointing, clipping, masters, GradSca
   CHECK(found.total.optimizer_ns == 0);
 }
 
-TEST_CASE("what a step on the CPU does not have is refused by name") {
+TEST_CASE("settings that a CPU step does not support are refused by name") {
   const auto refused = [](const char* name, auto change) {
     Settings settings = settings_of(Loss::mean, 0);
     change(settings.step);
@@ -258,7 +260,7 @@ TEST_CASE("what a step on the CPU does not have is refused by name") {
   refused("offload_saved", [](StepOptions& step) { step.offload_saved = {"*"}; });
 }
 
-TEST_CASE("a run that was saved is read for the profile of the same model") {
+TEST_CASE("a saved run is read for the profile of the same model") {
   const Settings settings = settings_of(Loss::mean, 0);
   Session session(source + "/models/tiny/mlp.pt2");
   const PreparedModel prepared = session.prepare(settings);

@@ -1,4 +1,4 @@
-// Layouts of a real model: what has to hold between them, whatever the coefficients are.
+// Layouts of a real model: relations that hold between them for any coefficients.
 #include "session/parallel_plan.h"
 
 #include <doctest/doctest.h>
@@ -35,7 +35,7 @@ plan::LayoutResult best_of(const std::string& mesh, const std::string& layout,
 }  // namespace
 
 TEST_SUITE("parallel_plan") {
-  TEST_CASE("one device takes as long as its profile says, and sends nothing") {
+  TEST_CASE("one device takes the time of its profile, and sends nothing") {
     const ParallelAnswer answer = answer_for("1", {}, std::nullopt, "h200");
     REQUIRE(answer.plan.best.has_value());
     CHECK(answer.plan.best->step_us == doctest::Approx(answer.one_device_us).epsilon(0.01));
@@ -44,10 +44,10 @@ TEST_SUITE("parallel_plan") {
     CHECK(answer.plan.best->memory.peak_bytes ==
           doctest::Approx(static_cast<double>(answer.one_device_bytes)).epsilon(0.1));
     CHECK(answer.block_types == 3);
-    CHECK(answer.skips_blocks);  // Tables of rotary embeddings are made once for all blocks.
+    CHECK(answer.skips_blocks);  // Tables of rotary embeddings are computed once for all blocks.
   }
 
-  TEST_CASE("the plan is the fastest of those that fit, and shards divide what is held") {
+  TEST_CASE("the plan is the fastest layout that fits, and shards divide the memory") {
     const ParallelAnswer answer = answer_for("8");
     REQUIRE(answer.plan.best.has_value());
     for (const plan::LayoutAlternative& line : answer.plan.alternatives) {
@@ -62,7 +62,7 @@ TEST_SUITE("parallel_plan") {
     CHECK(best_of("8", "fsdp=2 tp=4").memory.parameters > whole / 8);
   }
 
-  TEST_CASE("collectives are as many as the engines make") {
+  TEST_CASE("the number of collectives is that of the engines") {
     const auto sum_of = [](const plan::LayoutResult& result, MeshDimension dimension,
                            profile::CollectiveKind kind) {
       for (const plan::CollectiveSum& sum : result.collectives)
@@ -85,7 +85,8 @@ TEST_SUITE("parallel_plan") {
     CHECK(some.step_us > none.step_us);
   }
 
-  TEST_CASE("backward in two halves leaves ranks less idle, and holds gradients until the second") {
+  TEST_CASE(
+      "backward in two halves has less idle time, and keeps gradients until the second half") {
     const plan::LayoutResult whole = best_of("8", "fsdp=2 pp=4:interleaved:mb=8", 16);
     const plan::LayoutResult halves = best_of("8", "fsdp=2 pp=4:zero-bubble:mb=8", 16);
     CHECK(halves.bubble < whole.bubble);
@@ -96,7 +97,7 @@ TEST_SUITE("parallel_plan") {
       CHECK_THROWS_AS(answer_for("8", layout, 16), Error);
   }
 
-  TEST_CASE("a batch or a layout that divides nothing is refused, and so is a mesh that is none") {
+  TEST_CASE("a batch, a layout or a mesh that does not divide is refused") {
     CHECK_THROWS_AS(answer_for("8", "fsdp=8", 7), Error);
     CHECK_THROWS_AS(answer_for("8", {}, -8), Error);
     CHECK_THROWS_AS(answer_for("8", "tp=3"), Error);

@@ -1,4 +1,4 @@
-// The library and the command line give the same JSON for the same question.
+// The library and the command line return the same JSON for the same settings.
 #include <doctest/doctest.h>
 
 #include <array>
@@ -29,7 +29,7 @@ std::set<std::string> shipped_models() {
   return found;
 }
 
-/// Removes how fast symprof was, which differs from run to run.
+/// Removes symprof's own run time, which differs from run to run.
 std::string without_times(const std::string& json) {
   static const std::regex times(R"re("(forward|backward)_ms": ?[-+.e0-9]+)re");
   return std::regex_replace(json, times, "\"$1_ms\":0");
@@ -48,7 +48,7 @@ std::string by_command(const std::string& model, const std::string& mode) {
   return without_times(text);
 }
 
-/// As the program prints an error.
+/// An error in the program's format.
 std::string message_of(const Error& error) {
   std::string text = "symprof: " + error.summary(cli::spell_as_option);
   if (!text.ends_with('.')) text += '.';

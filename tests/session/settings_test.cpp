@@ -41,7 +41,7 @@ TEST_SUITE("settings") {
       CHECK_THROWS_AS(settings::parse_amount(where, wrong), Error);
   }
 
-  TEST_CASE("a verb takes the settings that change its answer") {
+  TEST_CASE("a verb accepts the settings that affect it") {
     const auto takes = [](Verb verb, std::string_view name) {
       return std::ranges::any_of(settings::settings_of(verb),
                                  [&](const settings::Setting* row) { return row->name == name; });
@@ -58,7 +58,7 @@ TEST_SUITE("settings") {
     CHECK_FALSE(takes(Verb::profile_module, "sizes"));
   }
 
-  TEST_CASE("every row has a name of its own, a group and words for it") {
+  TEST_CASE("every row has a unique name, a group and a help text") {
     std::set<std::string_view> names;
     for (const settings::Setting& row : settings::table()) {
       CAPTURE(row.name);
@@ -69,7 +69,7 @@ TEST_SUITE("settings") {
     }
   }
 
-  TEST_CASE("what a text says is what is printed") {
+  TEST_CASE("a parsed setting is printed as its text") {
     const std::pair<const char*, const char*> texts[] = {{"mode", "eval"},
                                                          {"loss", "mse"},
                                                          {"optimizer", "adamw:fused"},
@@ -90,7 +90,7 @@ TEST_SUITE("settings") {
           4096);
   }
 
-  TEST_CASE("settings that may be given several times add up") {
+  TEST_CASE("repeatable settings accumulate") {
     const Settings settings = given({{"checkpoint", "a.*, b"},
                                      {"checkpoint", "b"},
                                      {"sizes", "batch=8"},
@@ -103,7 +103,7 @@ TEST_SUITE("settings") {
     CHECK(settings.loop.allocator.max_split_size_bytes == std::int64_t{64} << 20);
   }
 
-  TEST_CASE("what a setting needs is asked for") {
+  TEST_CASE("a setting whose condition is missing names it") {
     CHECK(refusal(given({{"grad_scaler", ""}})) ==
           "grad_scaler: it is a part of the optimizer's update, and there is none.\n"
           "  Add optimizer=adamw, or leave it out.");
@@ -112,7 +112,7 @@ TEST_SUITE("settings") {
     CHECK(refusal(given({{"grad_scaler", ""}, {"optimizer", "adam"}})).empty());
   }
 
-  TEST_CASE("a name that is none has a suggestion") {
+  TEST_CASE("an unknown name has a suggestion") {
     CHECK_THROWS_WITH_AS(settings::find("kv_cahce"), doctest::Contains("kv_cache"), Error);
   }
 }

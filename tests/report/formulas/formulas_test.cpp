@@ -1,5 +1,5 @@
-// Formulas as text and as JSON: those of a profile made by hand, whose figures grow with two sizes
-// as a transformer's do.
+// Formulas as text and as JSON, for a synthetic profile whose figures grow with two sizes like a
+// transformer's.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -28,7 +28,7 @@ const std::vector<Column> formula_columns = {column("op_type"),     column("op")
                                              column("incremental"), column("fwd_flops"),
                                              column("bwd_flops"),   column("optimizer_flops")};
 
-/// Bytes that two calls of small_profile's step ask for.
+/// Requested bytes, dominated by two calls of small_profile's step.
 plan::BytesByCall requested_at(const Sizes& sizes) {
   plan::BytesByCall bytes(small_profile().recording.calls.size() + 1);
   bytes[2] = 5 * sizes[0] * sizes[1] * sizes[1];  // The second call, aten::convolution_backward.
@@ -36,12 +36,12 @@ plan::BytesByCall requested_at(const Sizes& sizes) {
   return bytes;
 }
 
-/// The larger of the two, in segments of 2,000,000 bytes.
+/// The larger request, in segments of 2,000,000 bytes.
 std::int64_t peak_at(const Sizes& sizes) {
   return symprof::round_up(std::ranges::max(requested_at(sizes)), 2'000'000);
 }
 
-/// What small_profile costs at a batch and a sequence.
+/// The costs of small_profile at a batch and a sequence.
 Profile profile_at(const Sizes& sizes) {
   const std::int64_t batch = sizes[0], seq = sizes[1];
   Profile profile = small_profile();
@@ -103,7 +103,7 @@ nlohmann::json json(const FormulaReport& report) {
 }  // namespace
 
 TEST_SUITE("formula_report") {
-  TEST_CASE("a polynomial is written as people write it") {
+  TEST_CASE("a polynomial has the usual notation") {
     const std::vector<plan::Variable> variables = {{"batch"}, {"seq"}};
     const auto written = [&](std::vector<plan::Term> terms) {
       return polynomial_text({std::move(terms)}, variables);
@@ -118,7 +118,7 @@ TEST_SUITE("formula_report") {
     CHECK(written({{large, {0, 1}}}) == "1,000,000,000,000,000,000,000·seq");
   }
 
-  TEST_CASE("what is no polynomial says where, and how far off it is") {
+  TEST_CASE("a figure that is no polynomial has its first deviating size and the deviation") {
     const std::vector<plan::Variable> variables = {{"batch"}, {"seq"}};
     plan::Formula formula;
     formula.mismatch = {{8, 128}, std::int64_t{3} << 30, Rational(std::int64_t{1} << 30)};
@@ -142,7 +142,7 @@ TEST_SUITE("formula_report") {
                                  .unit = Unit::macs})));
   }
 
-  TEST_CASE("JSON has what the text has") {
+  TEST_CASE("JSON has the contents of the text") {
     const nlohmann::json report = json(report_of());
     CHECK(report["schema"] == "symprof.formulas/1");
     const nlohmann::json& totals = report["totals"];
@@ -167,7 +167,7 @@ TEST_SUITE("formula_report") {
     // The parabola through the three sizes before it.
     const std::int64_t next = 3 * peak_at({8, 384}) - 3 * peak_at({8, 256}) + peak_at({8, 128});
     CHECK(peak["predicted"] == std::to_string(next));
-    // A row that lacks calls without a rule is not known.
+    // A row with calls without a rule is unknown.
     const nlohmann::json& odd = report["rows"][4];
     CHECK(odd["op_type"] == "acme::swizzle");
     CHECK(odd["fwd_flops"].is_null());
@@ -176,7 +176,7 @@ TEST_SUITE("formula_report") {
     CHECK(report["calls_without_rule"] == small_profile().coverage.unmodelled);
   }
 
-  TEST_CASE("how far the allocator's peaks are above the requests") {
+  TEST_CASE("the excess of the allocator's peaks over the requests") {
     const auto peak = [](std::int64_t requested, std::int64_t allocated, std::int64_t reserved) {
       return SizedPeak{
           .requested_bytes = requested, .allocated_bytes = allocated, .reserved_bytes = reserved};

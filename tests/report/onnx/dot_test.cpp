@@ -1,4 +1,4 @@
-// Drawings: how many boxes, and that every arrow has two ends.
+// Drawings: the number of boxes, and both ends of every edge.
 #include "report/onnx/dot.h"
 
 #include <doctest/doctest.h>
@@ -43,7 +43,7 @@ TEST_SUITE("workbench_dot") {
     }
   }
 
-  TEST_CASE("bodies of If and Loop are clusters, and what they make leads to their node") {
+  TEST_CASE("bodies of If and Loop are clusters, with edges from their outputs to their node") {
     const FoldedGraph graph = drawn("corner", false);
     int bodies = 0;
     for (std::size_t i = 0; i < graph.clusters.size(); ++i) {
@@ -60,7 +60,7 @@ TEST_SUITE("workbench_dot") {
     CHECK(bodies == 5);  // Two branches, two in one of them, and a loop.
   }
 
-  TEST_CASE("a page has the whole graph as data, and no script can be closed by a name") {
+  TEST_CASE("a page has the whole graph as data, and a name cannot close its script") {
     FoldedGraph graph =
         folded_graph(*read_model(test::workbench_file("models/llama.onnx"), Weights::skip),
                      {.folds = false, .has_modules = true, .has_details = true}, "llama");
@@ -82,9 +82,9 @@ TEST_SUITE("workbench_dot") {
       }
   }
 
-  TEST_CASE("layers are drawn once, and the arrow to the next one is there") {
+  TEST_CASE("layers are drawn once, with the edge to the next layer") {
     const FoldedGraph graph = drawn("llama", true);
-    // 271 nodes; the second of two layers of 123 is not drawn, nor what repeats inside of one.
+    // 271 nodes; the second of two layers of 123 is not drawn, nor repeated blocks inside a layer.
     CHECK(nodes_drawn(graph) <= 271 - 123);
     int to_next = 0;
     for (const Arrow& arrow : graph.arrows) to_next += arrow.to_next;
@@ -92,7 +92,7 @@ TEST_SUITE("workbench_dot") {
     CHECK(graph.clusters[1].label.find("2 × layers.0 … layers.1") != std::string::npos);
   }
 
-  TEST_CASE("what repeats inside of a layer lies in its module, and hides no few boxes") {
+  TEST_CASE("a repeated block inside a layer is in its module, and small blocks are not folded") {
     const FoldedGraph graph = drawn("llama", true);
     const auto find = [&](const std::string& label) {
       const auto found = std::ranges::find(graph.clusters, label, &Cluster::label);
@@ -102,7 +102,7 @@ TEST_SUITE("workbench_dot") {
     const Cluster heads = find("3 × layers.0.self_attn.q_proj … layers.0.self_attn.v_proj");
     CHECK(graph.clusters[static_cast<std::size_t>(heads.parent)].label ==
           "layers.0.self_attn (LlamaAttention)");
-    // Two of three products of the MLP are alike, with a Mul each.
+    // Two of three products of the MLP are equal, with a Mul each.
     for (const char* product : {"gate_proj", "up_proj", "down_proj"})
       CHECK(find(std::string("layers.0.mlp.") + product + " (Linear)").times == 1);
     CHECK(nodes_drawn(graph) < 150);
@@ -112,7 +112,7 @@ TEST_SUITE("workbench_dot") {
     const Model model =
         read_model(test::workbench_file("models/gpt_functions.onnx"), Weights::skip);
     fmt::memory_buffer out;
-    // A call has what is in its function, and what is no node has nothing.
+    // A call has its function's costs, and values other than nodes have none.
     report::write_model_explorer(
         out, *model, "fwd_flops",
         {{"/decoder/LLM/a/MatMul", 12}, {"/decoder/LLM/b", 30}, {"Identity_0", 1}, {"loss", 5}});

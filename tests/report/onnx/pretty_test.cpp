@@ -14,7 +14,7 @@ std::string pretty(const std::string& name) {
   return fmt::to_string(out);
 }
 
-/// onnx-array-api calls eight-bit initializers int32; the file's type is correct.
+/// The tool prints initializers of eight bits as int32; the file's type is right.
 std::string corrected(std::string text) {
   for (const std::string name : {"int8", "uint8"}) {
     const std::string wrong = "name='unused_" + name + "' type=int32";

@@ -20,7 +20,7 @@ Recording calls_of(const std::vector<std::pair<Phase, int>>& phases) {
 }  // namespace
 
 TEST_SUITE("call_axis") {
-  TEST_CASE("a phase of few calls gets room, the others share the rest by their calls") {
+  TEST_CASE("a phase of few calls has a least width, the others share the rest by their calls") {
     const Recording recording = calls_of({{Phase::forward, 300},
                                           {Phase::loss, 1},
                                           {Phase::backward, 599},
@@ -42,7 +42,7 @@ TEST_SUITE("call_axis") {
     CHECK(axis.x_of(1002) == doctest::Approx(optimizer.x + optimizer.width / 2));
   }
 
-  TEST_CASE("one phase has all of it, and no call needs none") {
+  TEST_CASE("a single phase has the full width, and no calls have none") {
     const Recording inference = calls_of({{Phase::forward, 2}});
     const CallAxis axis(inference, 10, 100);
     CHECK(axis.x_of(1) == doctest::Approx(60));

@@ -9,7 +9,7 @@
 namespace symprof::test {
 
 TEST_SUITE("formats") {
-  TEST_CASE("a verb's formats have a name each, and are found by it") {
+  TEST_CASE("a verb's formats have unique names, and are found by them") {
     for (const Verb verb : {Verb::profile, Verb::fit, Verb::dot, Verb::engine, Verb::run}) {
       CAPTURE(name(verb));
       std::set<std::string_view> names;
@@ -24,7 +24,7 @@ TEST_SUITE("formats") {
     }
   }
 
-  TEST_CASE("help lists them as a sentence, with what is said of each") {
+  TEST_CASE("help lists the formats as a sentence, with their notes") {
     CHECK(report::format_names(Verb::devices) == "table or json");
     CHECK(report::format_names(Verb::compare) ==
           "table, rows (the lines of onnx-array-api) or json");
