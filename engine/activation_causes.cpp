@@ -123,7 +123,7 @@ class ActivationCauses {
       add(Cause::Kind::operand,
           "its other operand is no constant, and it was not taken for a residual", "");
     else
-      add(Cause::Kind::untold,
+      add(Cause::Kind::unknown,
           "neither the engine nor the model tells why; TensorRT may have no kernel for the pair",
           "");
   }

@@ -19,9 +19,9 @@ struct Cause {
     precision,          ///< A type changes between the two.
     pointwise_head,     ///< Q and DQ before an operator that no convolution or product feeds.
     operand,            ///< The other operand is no constant and no residual.
-    untold,             ///< Nothing in the engine or the model tells.
+    unknown,            ///< Nothing in the engine or the model tells.
   };
-  Kind kind = Kind::untold;
+  Kind kind = Kind::unknown;
   std::string place;                  ///< The layer or node at which it shows.
   std::vector<int> layers;            ///< The kernels that would not run without it.
   std::string what;                   ///< A sentence.

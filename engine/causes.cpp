@@ -59,7 +59,7 @@ std::string_view name(Cause::Kind kind) {
       return "pointwise_head";
     case Cause::Kind::operand:
       return "operand";
-    case Cause::Kind::untold:
+    case Cause::Kind::unknown:
       return "untold";
   }
   return "";

@@ -1,4 +1,4 @@
-#include "engine/fates.h"
+#include "engine/mappings.h"
 
 #include <fmt/format.h>
 
@@ -50,27 +50,27 @@ std::string neighbours(const Model& model, const NodeMap& map, const ModelNode& 
 
 }  // namespace
 
-void decide_fates(const Engine& engine, const Model& model, NodeMap& map) {
+void decide_mappings(const Engine& engine, const Model& model, NodeMap& map) {
   const std::vector<bool> computes_sizes = nodes_of_sizes(model);
   const auto runs = [&](const Assignment& each) {
     return has_kernel(engine.layers[static_cast<std::size_t>(each.layer)]);
   };
   for (std::size_t i = 0; i < model.nodes.size(); ++i) {
     const ModelNode& node = model.nodes[i];
-    NodeFate& found = map.nodes[i];
+    NodeMapping& found = map.nodes[i];
     if (std::ranges::any_of(found.layers, runs)) {
-      found.fate = Fate::kernel;
+      found.mapping = Mapping::kernel;
     } else if (!found.layers.empty()) {
-      found.fate = Fate::view;
+      found.mapping = Mapping::view;
       found.reason = fmt::format("layer {} runs no kernel", found.first_layer());
     } else if (is_constant(model, node) || node.inputs.empty()) {
-      found.fate = Fate::folded;
+      found.mapping = Mapping::folded;
       found.reason = "follows from constants: computed when the engine was built";
     } else if (computes_sizes[i]) {
-      found.fate = Fate::sizes;
+      found.mapping = Mapping::sizes;
       found.reason = "computes sizes, which the engine has or computes on the host";
     } else if (is_view(node) || takes_a_part(model, node)) {
-      found.fate = Fate::view;
+      found.mapping = Mapping::view;
       found.reason = (is_view(node) ? "another view of a tensor" : "a part of a tensor") +
                      neighbours(model, map, node);
     } else {

@@ -7,7 +7,7 @@
 
 namespace symprof::engine {
 
-/// Fills the fate and reason of every node from its layers in `map`.
-void decide_fates(const Engine& engine, const Model& model, NodeMap& map);
+/// Fills the mapping and reason of every node from its layers in `map`.
+void decide_mappings(const Engine& engine, const Model& model, NodeMap& map);
 
 }  // namespace symprof::engine

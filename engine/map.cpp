@@ -6,8 +6,8 @@
 #include <optional>
 #include <unordered_map>
 
-#include "engine/fates.h"
 #include "engine/layer_kinds.h"
+#include "engine/mappings.h"
 #include "engine/names.h"
 
 namespace symprof::engine {
@@ -31,7 +31,7 @@ class Mapper {
     name_tensors();
     for (int i = 0; i < layer_count(); ++i) follow_flow(i);
     for (int i = 0; i < node_count(); ++i) place_neighbours(i);
-    decide_fates(engine_, model_, map_);
+    decide_mappings(engine_, model_, map_);
     for (LayerNodes& layer : map_.layers) std::ranges::sort(layer.nodes);
     return std::move(map_);
   }
@@ -41,7 +41,7 @@ class Mapper {
   int node_count() const { return static_cast<int>(model_.nodes.size()); }
   const Layer& layer(int i) const { return engine_.layers[static_cast<std::size_t>(i)]; }
   const ModelNode& node(int i) const { return model_.nodes[static_cast<std::size_t>(i)]; }
-  NodeFate& fate(int i) { return map_.nodes[static_cast<std::size_t>(i)]; }
+  NodeMapping& mapping(int i) { return map_.nodes[static_cast<std::size_t>(i)]; }
   LayerNodes& nodes_of(int i) { return map_.layers[static_cast<std::size_t>(i)]; }
   int producer(ValueId value) const { return model_.producers[static_cast<std::size_t>(value)]; }
 
@@ -51,8 +51,8 @@ class Mapper {
   }
 
   void assign(int node, int layer, Rule rule, Certainty certainty) {
-    if (fate(node).is_in(layer)) return;
-    fate(node).layers.push_back({layer, rule, certainty});
+    if (mapping(node).is_in(layer)) return;
+    mapping(node).layers.push_back({layer, rule, certainty});
     nodes_of(layer).nodes.push_back(node);
   }
 
@@ -71,7 +71,7 @@ class Mapper {
       if (!is_exact) found = find_node(without_number(term.text));
       if (found == no_node) continue;
       // A helper layer that reshapes a node's tensors is not the node if the node has a layer.
-      if (term.kind == NameTerm::Kind::helper && !fate(found).layers.empty()) {
+      if (term.kind == NameTerm::Kind::helper && !mapping(found).layers.empty()) {
         nodes_of(index).serves = found;
       } else if (is_exact || layer(index).metadata.empty()) {
         assign(found, index, Rule::name, is_exact ? Certainty::certain : Certainty::likely);
@@ -83,8 +83,8 @@ class Mapper {
   std::optional<int> layer_named(std::string_view name) {
     for (const NameTerm& term : name_terms(name))
       if (const int found = find_node(term.text);
-          found != no_node && !fate(found).layers.empty() && term.kind == NameTerm::Kind::node)
-        return fate(found).first_layer();
+          found != no_node && !mapping(found).layers.empty() && term.kind == NameTerm::Kind::node)
+        return mapping(found).first_layer();
     return std::nullopt;
   }
 
@@ -93,7 +93,7 @@ class Mapper {
     for (const Fusion& fusion : engine_.fusions) {
       if (fusion.kind != Fusion::Kind::absorbed) continue;
       const int found = find_node(fusion.quantizer);
-      if (found == no_node || !fate(found).layers.empty()) continue;
+      if (found == no_node || !mapping(found).layers.empty()) continue;
       if (const auto taker = layer_named(fusion.into))
         assign(found, *taker, Rule::log, Certainty::certain);
     }
@@ -193,7 +193,7 @@ class Mapper {
 
   /// True if the node has layers, but not `index`.
   bool is_elsewhere(int node, int index) {
-    return !fate(node).layers.empty() && !fate(node).is_in(index);
+    return !mapping(node).layers.empty() && !mapping(node).is_in(index);
   }
 
   /// A layer without a node, such as a cast that the parser inserted after an output.
@@ -205,17 +205,17 @@ class Mapper {
 
   /// An unmapped Q is assigned to the preceding layer, a DQ to the following one.
   void place_neighbours(int index) {
-    if (!fate(index).layers.empty()) return;
+    if (!mapping(index).layers.empty()) return;
     const ModelNode& here = node(index);
     if (is_quantizer(here) && !is_constant(model_, here) && !here.inputs.empty()) {
       const int maker = producer(here.inputs.front());
-      if (maker != no_node && !fate(maker).layers.empty())
-        assign(index, fate(maker).first_layer(), Rule::neighbour, Certainty::likely);
+      if (maker != no_node && !mapping(maker).layers.empty())
+        assign(index, mapping(maker).first_layer(), Rule::neighbour, Certainty::likely);
     } else if (is_dequantizer(here) || is_quantizer(here)) {
       for (const ValueId output : here.outputs)
         for (const int user : model_.consumers[static_cast<std::size_t>(output)])
-          if (!fate(user).layers.empty())
-            return assign(index, fate(user).first_layer(), Rule::neighbour, Certainty::likely);
+          if (!mapping(user).layers.empty())
+            return assign(index, mapping(user).first_layer(), Rule::neighbour, Certainty::likely);
     }
   }
 
@@ -271,17 +271,17 @@ std::string_view name(Certainty certainty) {
   return "";
 }
 
-std::string_view name(Fate fate) {
-  switch (fate) {
-    case Fate::kernel:
+std::string_view name(Mapping mapping) {
+  switch (mapping) {
+    case Mapping::kernel:
       return "kernel";
-    case Fate::view:
+    case Mapping::view:
       return "view";
-    case Fate::folded:
+    case Mapping::folded:
       return "folded";
-    case Fate::sizes:
+    case Mapping::sizes:
       return "sizes";
-    case Fate::unknown:
+    case Mapping::unknown:
       return "unknown";
   }
   return "";

@@ -17,6 +17,6 @@ std::string_view quantizer_role(const Engine& engine, const Model& model, const 
 
 std::string_view name(Rule rule);
 std::string_view name(Certainty certainty);
-std::string_view name(Fate fate);
+std::string_view name(Mapping mapping);
 
 }  // namespace symprof::engine

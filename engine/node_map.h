@@ -26,7 +26,7 @@ struct Assignment {
 };
 
 /// What became of a node.
-enum class Fate : std::uint8_t {
+enum class Mapping : std::uint8_t {
   kernel,   ///< It is in a layer for which a kernel runs.
   view,     ///< It only gives a tensor another shape, and no kernel runs for it.
   folded,   ///< It follows from constants: the builder computed it.
@@ -34,8 +34,8 @@ enum class Fate : std::uint8_t {
   unknown,  ///< No rule says where it went.
 };
 
-struct NodeFate {
-  Fate fate = Fate::unknown;
+struct NodeMapping {
+  Mapping mapping = Mapping::unknown;
   std::vector<Assignment> layers;  ///< More than one where its work was divided.
   std::string reason;              ///< Of a node without a kernel, a sentence's part.
 
@@ -59,7 +59,7 @@ struct LayerNodes {
 
 struct NodeMap {
   std::vector<LayerNodes> layers;  ///< In the engine's order.
-  std::vector<NodeFate> nodes;     ///< In the model's order.
+  std::vector<NodeMapping> nodes;  ///< In the model's order.
 };
 
 }  // namespace symprof::engine

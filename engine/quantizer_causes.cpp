@@ -135,8 +135,8 @@ class QuantizerCauses {
                 "Put Q and DQ on its input as well as on its output.");
   }
 
-  void add_untold(int index) {
-    causes_.add(Cause::Kind::untold, at(index).name, index,
+  void add_unknown(int index) {
+    causes_.add(Cause::Kind::unknown, at(index).name, index,
                 fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
                 "");
   }
@@ -176,7 +176,7 @@ class QuantizerCauses {
                     "Let it read the result behind the Q and DQ.");
         return;
       }
-    add_untold(index);
+    add_unknown(index);
   }
 
   void add_dequantizer(int index) {
@@ -196,7 +196,7 @@ class QuantizerCauses {
               return add_operator(behind, index);
     }
     // An engine output must be dequantized somewhere.
-    if (!is_before_output) add_untold(index);
+    if (!is_before_output) add_unknown(index);
   }
 
   const Engine& engine_;

@@ -9,7 +9,7 @@ namespace {
 
 /// Bytes set aside where the peak is a lower bound.
 std::int64_t set_aside(const Recording& recording) {
-  return profile::peak_doubt(recording).margin_bytes();
+  return profile::peak_uncertainty(recording).margin_bytes();
 }
 
 /// The allocator's fraction refers to the memory that the simulated device has.
@@ -48,16 +48,16 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
     return profile::simulate_step_memory(recording, device, options);
   };
   found.there = run_beside(aside);
-  if (const PeakDoubt& doubt = found.wanted.doubt; doubt.is_lower_bound()) {
+  if (const PeakUncertainty& uncertainty = found.wanted.uncertainty; uncertainty.is_lower_bound()) {
     const auto fits_beside = [&](std::int64_t bytes) {
       return bytes == aside ? found.fits() : !run_beside(bytes).refused_call;
     };
-    found.fits_if_likely = fits_beside(doubt.bytes);
-    found.fits_at_most = fits_beside(doubt.most_bytes);
+    found.fits_if_likely = fits_beside(uncertainty.bytes);
+    found.fits_at_most = fits_beside(uncertainty.most_bytes);
   }
   if (found.wanted.other_calls.may_miss())
     found.other_calls_bytes =
-        profile::other_calls_margin_bytes(recording, found.wanted.doubt.peak_bytes);
+        profile::other_calls_margin_bytes(recording, found.wanted.uncertainty.peak_bytes);
   if (found.other_calls_bytes > 0)
     found.fits_with_other_calls = !run_beside(aside + found.other_calls_bytes).refused_call;
   return found;

@@ -43,10 +43,10 @@ struct Fit {
   StepMemory wanted;  ///< The loop's memory without a limit.
   StepMemory there;   ///< The loop on the device; `refused_call` says that it does not fit.
   /// The part of the budget set aside for values of uncertain lifetime
-  /// (profile/memory/peak_doubt.h). `there` has so much less.
+  /// (profile/memory/peak_uncertainty.h). `there` has so much less.
   std::int64_t set_aside_bytes = 0;
-  /// True if it fits with the likely lifetimes of those values (PeakDoubt::bytes), and if all of
-  /// them live until the step ends (most_bytes); empty where the peak is no lower bound.
+  /// True if it fits with the likely lifetimes of those values (PeakUncertainty::bytes), and if all
+  /// of them live until the step ends (most_bytes); empty where the peak is no lower bound.
   std::optional<bool> fits_if_likely, fits_at_most;
   /// Bytes that the model's own calls may need beyond those of the file (other_calls_margin_bytes
   /// in profile/memory/other_calls.h), and true if it fits with those too; empty where there is no

@@ -13,7 +13,7 @@ enum class Lifetimes : std::uint8_t {
 };
 
 /// The reason why a file does not show when Python releases a value.
-enum class LifetimeDoubt : std::uint8_t {
+enum class LifetimeUncertainty : std::uint8_t {
   none,          ///< The file shows it.
   function,      ///< A function without source lines in the file created or received it.
   container,     ///< A call returned more than the results in the file: the others may hold it.

@@ -46,7 +46,7 @@ struct StorageRecord {
   /// If the file does not show when Python releases it: the last node during which it may still be
   /// alive, and the reason.
   NodeId may_live_until = none;
-  LifetimeDoubt doubt = LifetimeDoubt::none;
+  LifetimeUncertainty uncertainty = LifetimeUncertainty::none;
   /// A function that is not in the file received it: it may live until the end of the step.
   bool end_is_open = false;
 };

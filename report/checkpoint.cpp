@@ -49,7 +49,7 @@ void write_plan_table(fmt::memory_buffer& out, const CheckpointAnswer& answer,
 }
 
 void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const PlanAnswer& one,
-                  const std::optional<plan::PlayedPlan>& offer, const Layout& layout) {
+                  const std::optional<plan::SimulatedPlan>& offer, const Layout& layout) {
   fmt::format_to(std::back_inserter(out), "{}\n\n",
                  emphasize(verdict(answer, one), one.best ? Emphasis::strong : Emphasis::alert,
                            layout.colour));
@@ -118,18 +118,18 @@ void write_alternatives(fmt::memory_buffer& out, const CheckpointAnswer& answer,
       {"Step", Align::number}, {"More", Align::number},      {"Recompute", Align::number},
       {"Within the budget"}};
   for (const plan::AlternativePlan& one : answer.alternatives) {
-    if (!one.played) {
+    if (!one.simulated) {
       table.rows.push_back({{{one.name}, {""}, {""}, {""}, {""}, {""}, {one.note}}});
       continue;
     }
-    const bool fits = one.played->budget_bytes() <= answer.answers.front().budget_bytes;
-    const Quantity flops = scale_count(one.played->recompute_flops, Precision::decimals);
+    const bool fits = one.simulated->budget_bytes() <= answer.answers.front().budget_bytes;
+    const Quantity flops = scale_count(one.simulated->recompute_flops, Precision::decimals);
     table.rows.push_back(
         {{{one.name},
-          bytes_cell_of(one.played->peaks.allocated_bytes),
-          bytes_cell_of(one.played->peaks.reserved_bytes),
-          time_cell(answer.plain_step_us + one.played->cost_us),
-          share_cell(answer, one.played->cost_us),
+          bytes_cell_of(one.simulated->peaks.allocated_bytes),
+          bytes_cell_of(one.simulated->peaks.reserved_bytes),
+          time_cell(answer.plain_step_us + one.simulated->cost_us),
+          share_cell(answer, one.simulated->cost_us),
           {flops.number, flops.unit + "FLOPs"},
           {std::string(fits ? "yes" : "no") + (one.note.empty() ? "" : "; " + one.note)}}});
   }

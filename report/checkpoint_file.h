@@ -19,13 +19,13 @@ void write_texts(JsonWriter& json, std::string_view name, const auto& texts, aut
 }
 
 /// The memory reserved up front, in total and by segment, and whether the loop starts warm.
-inline void write_up_front(JsonWriter& json, const plan::PlayedPlan& played) {
-  json.member("up_front_bytes", played.up_front_sum_bytes());
+inline void write_up_front(JsonWriter& json, const plan::SimulatedPlan& simulated) {
+  json.member("up_front_bytes", simulated.up_front_sum_bytes());
   json.key("up_front_segments");
   json.begin_array();
-  for (const std::int64_t bytes : played.up_front_bytes) json.value(bytes);
+  for (const std::int64_t bytes : simulated.up_front_bytes) json.value(bytes);
   json.end_array();
-  json.member("warm_start", played.warm_start);
+  json.member("warm_start", simulated.warm_start);
   json.key("spacers");  // A key of schema 1, always empty.
   json.begin_array();
   json.end_array();

@@ -16,29 +16,30 @@ class Scale {
  public:
   explicit Scale(const CheckpointAnswer& answer) {
     for (const plan::PlanAnswer& point : answer.curve) add(point.best);
-    for (const plan::AlternativePlan& one : answer.alternatives) add(one.played);
+    for (const plan::AlternativePlan& one : answer.alternatives) add(one.simulated);
   }
 
-  double x(const plan::PlayedPlan& played) const {
+  double x(const plan::SimulatedPlan& simulated) const {
     const double all = std::max(most_bytes_ - least_bytes_, 1.0);
-    return margin + (width - 2 * margin) * (bytes(played) - least_bytes_) / all;
+    return margin + (width - 2 * margin) * (bytes(simulated) - least_bytes_) / all;
   }
-  double y(const plan::PlayedPlan& played) const {
-    return height - margin - (height - 2 * margin) * played.cost_us / std::max(most_us_, 1e-9);
+  double y(const plan::SimulatedPlan& simulated) const {
+    return height - margin - (height - 2 * margin) * simulated.cost_us / std::max(most_us_, 1e-9);
   }
   double least_bytes() const { return least_bytes_; }
   double most_bytes() const { return most_bytes_; }
   double most_us() const { return most_us_; }
 
  private:
-  static double bytes(const plan::PlayedPlan& played) {
-    return static_cast<double>(played.peaks.reserved_bytes);
+  static double bytes(const plan::SimulatedPlan& simulated) {
+    return static_cast<double>(simulated.peaks.reserved_bytes);
   }
-  void add(const std::optional<plan::PlayedPlan>& played) {
-    if (!played) return;
-    least_bytes_ = least_bytes_ == 0 ? bytes(*played) : std::min(least_bytes_, bytes(*played));
-    most_bytes_ = std::max(most_bytes_, bytes(*played));
-    most_us_ = std::max(most_us_, played->cost_us);
+  void add(const std::optional<plan::SimulatedPlan>& simulated) {
+    if (!simulated) return;
+    least_bytes_ =
+        least_bytes_ == 0 ? bytes(*simulated) : std::min(least_bytes_, bytes(*simulated));
+    most_bytes_ = std::max(most_bytes_, bytes(*simulated));
+    most_us_ = std::max(most_us_, simulated->cost_us);
   }
 
   double least_bytes_ = 0, most_bytes_ = 0, most_us_ = 0;
@@ -80,12 +81,12 @@ void write_curve_svg(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
                      scale.y(*point.best) - 8);
   }
   for (const plan::AlternativePlan& one : answer.alternatives)
-    if (one.played)
+    if (one.simulated)
       fmt::format_to(at,
                      "<circle cx=\"{0:.1f}\" cy=\"{1:.1f}\" r=\"4\" fill=\"#c05621\"/><text "
                      "x=\"{2:.1f}\" y=\"{3:.1f}\" fill=\"#c05621\">{4}</text>\n",
-                     scale.x(*one.played), scale.y(*one.played), scale.x(*one.played) + 6,
-                     scale.y(*one.played) + 12, escaped(one.name));
+                     scale.x(*one.simulated), scale.y(*one.simulated), scale.x(*one.simulated) + 6,
+                     scale.y(*one.simulated) + 12, escaped(one.name));
   fmt::format_to(at, "</svg>\n");
 }
 

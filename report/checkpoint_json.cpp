@@ -8,16 +8,17 @@ namespace symprof::report {
 namespace {
 
 using plan::PlanAnswer;
-using plan::PlayedPlan;
+using plan::SimulatedPlan;
 
-void write_played(JsonWriter& json, const CheckpointAnswer& answer, const PlayedPlan& played) {
-  json.member("peak_allocated_bytes", played.peaks.allocated_bytes);
-  json.member("peak_reserved_bytes", played.peaks.reserved_bytes);
-  json.member("offloaded_bytes", played.offloaded_bytes);
-  write_up_front(json, played);
-  json.member("recompute_time_us", played.cost_us);
-  json.member("step_time_us", answer.plain_step_us + played.cost_us);
-  json.member("recompute_flops", played.recompute_flops);
+void write_simulated(JsonWriter& json, const CheckpointAnswer& answer,
+                     const SimulatedPlan& simulated) {
+  json.member("peak_allocated_bytes", simulated.peaks.allocated_bytes);
+  json.member("peak_reserved_bytes", simulated.peaks.reserved_bytes);
+  json.member("offloaded_bytes", simulated.offloaded_bytes);
+  write_up_front(json, simulated);
+  json.member("recompute_time_us", simulated.cost_us);
+  json.member("step_time_us", answer.plain_step_us + simulated.cost_us);
+  json.member("recompute_flops", simulated.recompute_flops);
 }
 
 void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswer& one) {
@@ -30,7 +31,7 @@ void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswe
   const std::optional<double> gap = gap_of(answer, one);
   gap ? json.member("gap_percent", *gap) : json.null_member("gap_percent");
   if (one.best) {
-    write_played(json, answer, *one.best);
+    write_simulated(json, answer, *one.best);
     write_checkpoint(json, one.best->plan);
   } else {
     json.null_member("plan");
@@ -38,23 +39,23 @@ void write_one(JsonWriter& json, const CheckpointAnswer& answer, const PlanAnswe
 }
 
 void write_expandable(JsonWriter& json, const CheckpointAnswer& answer,
-                      const std::optional<PlayedPlan>& offer) {
+                      const std::optional<SimulatedPlan>& offer) {
   if (!offer) {
     json.null_member("expandable_segments");
     return;
   }
   json.key("expandable_segments");
   json.begin_object();
-  write_played(json, answer, *offer);
+  write_simulated(json, answer, *offer);
   write_checkpoint(json, offer->plan);
   json.end_object();
 }
 
-void write_played_object(JsonWriter& json, std::string_view name, const CheckpointAnswer& answer,
-                         const PlayedPlan& played) {
+void write_simulated_object(JsonWriter& json, std::string_view name, const CheckpointAnswer& answer,
+                            const SimulatedPlan& simulated) {
   json.key(name);
   json.begin_object();
-  write_played(json, answer, played);
+  write_simulated(json, answer, simulated);
   json.end_object();
 }
 
@@ -71,7 +72,7 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
   json.line(2), json.member("context_bytes", answer.context_bytes);
   json.line(2), json.member("waits_for_host", answer.waits_for_host);
   json.line(2), json.member("unknown_calls", answer.unknown_calls);
-  json.line(2), json.member("plans_played", static_cast<std::int64_t>(answer.plans_played));
+  json.line(2), json.member("plans_played", static_cast<std::int64_t>(answer.plans_simulated));
   json.line(2);
   answer.least ? json.member("least_bytes", answer.least->bytes + answer.context_bytes)
                : json.null_member("least_bytes");
@@ -80,8 +81,8 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
       write_texts(json, "regions", answer.regions, [](const std::string& text) { return text; });
   json.line(2), write_texts(json, "notes", notes_of(answer),
                             [&](const std::string& text) { return spelled(text, spell); });
-  json.line(2), write_played_object(json, "without", answer, answer.plain);
-  json.line(2), write_played_object(json, "all_again", answer, answer.all_again);
+  json.line(2), write_simulated_object(json, "without", answer, answer.plain);
+  json.line(2), write_simulated_object(json, "all_again", answer, answer.all_again);
   if (answer.answers.front().best)
     json.line(2), write_checkpoint(json, answer.answers.front().best->plan);
   json.line(2), json.key("budgets");
@@ -110,7 +111,7 @@ void write_checkpoint_json(fmt::memory_buffer& out, const CheckpointAnswer& answ
     json.line(4), json.begin_object();
     json.member("name", one.name);
     json.spelled_member("note", one.note);
-    if (one.played) write_played(json, answer, *one.played);
+    if (one.simulated) write_simulated(json, answer, *one.simulated);
     json.end_object();
   }
   json.end_array();

@@ -134,13 +134,13 @@ if torch.cuda.is_available():
 )";
 
 /// True if the written plan is for expandable segments, requested or offered.
-bool expands(const CheckpointAnswer& answer, const std::optional<plan::PlayedPlan>& offer) {
+bool expands(const CheckpointAnswer& answer, const std::optional<plan::SimulatedPlan>& offer) {
   return offer || answer.settings.loop.allocator.expandable_segments;
 }
 
 /// The plan of the file, compared with the one for PyTorch's default segments.
 std::string offered_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one,
-                         const plan::PlayedPlan& offer) {
+                         const plan::SimulatedPlan& offer) {
   return fmt::format("With expandable_segments:True, which this file sets, {}: {}.{}",
                      offer.plan.is_empty() ? "it fits without a plan" : "this plan fits",
                      figures_text(answer, offer),
@@ -186,10 +186,10 @@ void write_calls(fmt::memory_buffer& out, const CheckpointAnswer& answer,
 
 void write_checkpoint_python(fmt::memory_buffer& out, const CheckpointAnswer& answer) {
   const plan::PlanAnswer& one = answer.answers.front();
-  const std::optional<plan::PlayedPlan> offer = offer_of(answer, 0);
+  const std::optional<plan::SimulatedPlan> offer = offer_of(answer, 0);
   if (!one.best && !offer)
     throw Error(answer.model, "there is no plan to write.", "Give a larger budget.");
-  const plan::PlayedPlan& written = offer ? *offer : *one.best;
+  const plan::SimulatedPlan& written = offer ? *offer : *one.best;
   const CheckpointPlan& plan = written.plan;
   check_python_can(answer, plan);
   const bool is_warm = written.warm_start || answer.settings.loop.warm_start;

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "profile/memory/other_calls.h"
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "record/module_path.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
@@ -19,7 +19,7 @@ namespace symprof::report {
 namespace {
 
 using plan::PlanAnswer;
-using plan::PlayedPlan;
+using plan::SimulatedPlan;
 
 /// "2 addmm, gelu"
 std::string kept_text(const std::vector<KeptCall>& kept) {
@@ -169,16 +169,16 @@ std::string budget_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
                               : fmt::format(" (not measured; {} gives it)", setting("context")));
 }
 
-std::string figures_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
+std::string figures_text(const CheckpointAnswer& answer, const SimulatedPlan& simulated) {
   std::string text = fmt::format("{} allocated, {} reserved, step of {}",
-                                 format_bytes(played.peaks.allocated_bytes),
-                                 format_bytes(played.peaks.reserved_bytes),
-                                 format_time(answer.plain_step_us + played.cost_us));
-  if (played.cost_us > 0)
-    text += fmt::format(" ({} or {:.2f} % more)", format_time(played.cost_us),
-                        share_of_step(answer, played.cost_us));
-  if (played.offloaded_bytes > 0)
-    text += fmt::format(", {} in host memory", format_bytes(played.offloaded_bytes));
+                                 format_bytes(simulated.peaks.allocated_bytes),
+                                 format_bytes(simulated.peaks.reserved_bytes),
+                                 format_time(answer.plain_step_us + simulated.cost_us));
+  if (simulated.cost_us > 0)
+    text += fmt::format(" ({} or {:.2f} % more)", format_time(simulated.cost_us),
+                        share_of_step(answer, simulated.cost_us));
+  if (simulated.offloaded_bytes > 0)
+    text += fmt::format(", {} in host memory", format_bytes(simulated.offloaded_bytes));
   return text;
 }
 
@@ -190,8 +190,8 @@ std::string warm_start_text(const CheckpointAnswer& answer) {
                      answer.uses_cublas ? "cuBLAS's workspaces" : "");
 }
 
-std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& played) {
-  const std::vector<std::int64_t>& each = played.up_front_bytes;
+std::string up_front_text(const CheckpointAnswer& answer, const SimulatedPlan& simulated) {
+  const std::vector<std::int64_t>& each = simulated.up_front_bytes;
   if (each.empty()) return "";
   std::string in_mebibytes;
   for (const std::int64_t bytes : each)
@@ -204,18 +204,18 @@ std::string up_front_text(const CheckpointAnswer& answer, const PlayedPlan& play
   std::string text = fmt::format(
       "before anything is on the device, run {} and drop the result: PyTorch's allocator "
       "keeps these {} for blocks of more than 1 MiB ({})",
-      calls, format_bytes(played.up_front_sum_bytes()),
+      calls, format_bytes(simulated.up_front_sum_bytes()),
       setting("alloc_conf", fmt::format("reserve_up_front_mb:{}", in_mebibytes)));
-  if (const std::string made = warm_start_text(answer); played.warm_start && !made.empty())
+  if (const std::string made = warm_start_text(answer); simulated.warm_start && !made.empty())
     text += fmt::format("; before the first step, {} ({})", made, setting("warm_start"));
   return text;
 }
 
-std::optional<PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {
+std::optional<SimulatedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget) {
   return budget < answer.expandable.size() ? answer.expandable[budget] : std::nullopt;
 }
 
-std::string expandable_text(const CheckpointAnswer& answer, const PlayedPlan& offer) {
+std::string expandable_text(const CheckpointAnswer& answer, const SimulatedPlan& offer) {
   return fmt::format("it fits with {} {}: {}", setting("alloc_conf", "expandable_segments:True"),
                      offer.plan.is_empty() ? "without a plan" : "and another plan",
                      figures_text(answer, offer));
@@ -224,7 +224,7 @@ std::string expandable_text(const CheckpointAnswer& answer, const PlayedPlan& of
 std::string regions_text(const CheckpointAnswer& answer) {
   return fmt::format("{} modules may be recomputed, of {} kind{}; {} plans simulated",
                      answer.regions.size(), answer.block_types, answer.block_types == 1 ? "" : "s",
-                     answer.plans_played);
+                     answer.plans_simulated);
 }
 
 std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
@@ -237,8 +237,10 @@ std::vector<std::string> notes_of(const CheckpointAnswer& answer) {
                                 group_digits(answer.unknown_calls)));
   for (const plan::NotTried& module : answer.left_out)
     notes.push_back(fmt::format("{} is left out: {}", text_of(module.change), module.problem));
-  if (const PeakDoubt doubt = profile::peak_doubt(answer.recording); doubt.is_lower_bound())
-    notes.push_back(doubt_text(doubt, profile::other_calls(answer.recording).is_no_bound()));
+  if (const PeakUncertainty uncertainty = profile::peak_uncertainty(answer.recording);
+      uncertainty.is_lower_bound())
+    notes.push_back(
+        uncertainty_text(uncertainty, profile::other_calls(answer.recording).is_no_bound()));
   for (const std::string& warning : answer.recording.warnings) notes.push_back(warning);
   return notes;
 }

@@ -35,15 +35,15 @@ std::string least_memory_text(const CheckpointAnswer& answer);
 
 std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
-std::string figures_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+std::string figures_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& simulated);
 /// The memory that the loop reserves up front, and how; empty if none.
-std::string up_front_text(const CheckpointAnswer& answer, const plan::PlayedPlan& played);
+std::string up_front_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& simulated);
 /// The tensors that a plan with warm_start creates before the first step, as "make …"; empty: none.
 std::string warm_start_text(const CheckpointAnswer& answer);
 /// CheckpointAnswer::expandable of a budget; empty where nothing was tried.
-std::optional<plan::PlayedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget);
+std::optional<plan::SimulatedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget);
 /// The effect of expandable segments for a budget; `offer` is from CheckpointAnswer::expandable.
-std::string expandable_text(const CheckpointAnswer& answer, const plan::PlayedPlan& offer);
+std::string expandable_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& offer);
 std::string regions_text(const CheckpointAnswer& answer);
 std::vector<std::string> notes_of(const CheckpointAnswer& answer);
 

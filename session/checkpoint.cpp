@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "plan/checkpoint/regions.h"
 #include "profile/call_kernels.h"
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "profile/memory/pool_bytes.h"
 #include "record/optimizer_states.h"
 #include "session/expandable_plans.h"
@@ -39,7 +39,7 @@ class PlannedStep final : public plan::CheckpointTrial {
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {
     constexpr int most_tries = 5;
-    const std::int64_t aside = profile::peak_doubt(recording).margin_bytes();
+    const std::int64_t aside = profile::peak_uncertainty(recording).margin_bytes();
     const std::int64_t most = std::max(bytes, most_bytes) - aside;
     std::int64_t room = may_reserve() ? bytes - aside - small_segments_bytes : 0;
     for (int tries = 0; tries < most_tries; ++tries) {
@@ -127,7 +127,7 @@ class PlannedStep final : public plan::CheckpointTrial {
   }
 
   static plan::StepPeaks peaks_of(const StepMemory& memory) {
-    const std::int64_t aside = memory.doubt.margin_bytes();
+    const std::int64_t aside = memory.uncertainty.margin_bytes();
     return {memory.peak_allocated_bytes + aside, memory.peak_reserved_bytes + aside,
             memory.small_segments_bytes};
   }
@@ -317,7 +317,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.block_types = planner.selector().block_types();
   for (const plan::RegionCosts& region : planner.selector().costs().regions)
     answer.call_numbers[region.module] = region.call_numbers;
-  answer.plans_played = planner.plans_tried();
+  answer.plans_simulated = planner.plans_tried();
   answer.recording = planner.plain_recording();
   answer.least = planner.least_window();
   const bool is_offered = question.tries_expandable &&
@@ -326,7 +326,7 @@ CheckpointAnswer Session::plan_checkpoint(const Settings& settings,
   answer.uses_cublas = expandable.uses_cublas && device.cublas_workspace_bytes > 0;
   if (answer.least) answer.plain_at_least = held_at(expandable, answer.least->call);
   if (is_offered) {
-    plan::PlayedPlan grown = answer.plain;
+    plan::SimulatedPlan grown = answer.plain;
     grown.peaks = PlannedStep::peaks_of(expandable);
     offer_expandable(*this, settings, question, grown, answer);
   }

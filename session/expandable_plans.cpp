@@ -34,7 +34,7 @@ CheckpointAnswer planned_expandable(Session& session, Settings settings,
   return session.plan_checkpoint(settings, again);
 }
 
-bool is_better(const plan::PlayedPlan& offer, const CheckpointAnswer& answer,
+bool is_better(const plan::SimulatedPlan& offer, const CheckpointAnswer& answer,
                const plan::PlanAnswer& one) {
   const std::optional<double> most_us = cost_to_beat(answer, one);
   return most_us && offer.budget_bytes() <= one.budget_bytes && offer.cost_us < *most_us;
@@ -43,9 +43,9 @@ bool is_better(const plan::PlayedPlan& offer, const CheckpointAnswer& answer,
 }  // namespace
 
 void offer_expandable(Session& session, const Settings& settings,
-                      const CheckpointQuestion& question, const plan::PlayedPlan& grown,
+                      const CheckpointQuestion& question, const plan::SimulatedPlan& grown,
                       CheckpointAnswer& answer) {
-  std::vector<plan::PlayedPlan> offers{grown};
+  std::vector<plan::SimulatedPlan> offers{grown};
   const auto is_open = [&](const plan::PlanAnswer& one) {
     return cost_to_beat(answer, one) && !is_better(grown, answer, one);
   };
@@ -54,8 +54,8 @@ void offer_expandable(Session& session, const Settings& settings,
          planned_expandable(session, settings, question, answer).answers)
       if (one.best) offers.push_back(*one.best);
   for (const plan::PlanAnswer& one : answer.answers) {
-    const plan::PlayedPlan* best = nullptr;
-    for (const plan::PlayedPlan& offer : offers)
+    const plan::SimulatedPlan* best = nullptr;
+    for (const plan::SimulatedPlan& offer : offers)
       if (is_better(offer, answer, one) && (!best || offer.cost_us < best->cost_us)) best = &offer;
     answer.expandable.push_back(best ? std::optional(*best) : std::nullopt);
   }

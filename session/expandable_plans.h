@@ -8,7 +8,7 @@ namespace symprof {
 /// Fills CheckpointAnswer::expandable. `grown` is the plain step with expandable segments: where it
 /// fits every budget, no plan is searched.
 void offer_expandable(Session& session, const Settings& settings,
-                      const CheckpointQuestion& question, const plan::PlayedPlan& grown,
+                      const CheckpointQuestion& question, const plan::SimulatedPlan& grown,
                       CheckpointAnswer& answer);
 
 }  // namespace symprof

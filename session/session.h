@@ -87,7 +87,7 @@ struct CheckpointAnswer {
   std::map<std::string, plan::CallNumbers> call_numbers;  ///< By region.
   std::vector<plan::NotTried> left_out;                   ///< Modules that cannot, and why.
   std::size_t block_types = 0;
-  plan::PlayedPlan plain, all_again;
+  plan::SimulatedPlan plain, all_again;
   double plain_step_us = 0;
   bool offloads = false;  ///< As it was asked.
   bool waits_for_host =
@@ -99,10 +99,10 @@ struct CheckpointAnswer {
   std::vector<plan::PlanAnswer> answers;  ///< By budget; these budgets exclude the context.
   /// By budget: the plan that fits it in less time with `expandable_segments:True`, or at all.
   /// Empty where none does, and where the settings choose the segments.
-  std::vector<std::optional<plan::PlayedPlan>> expandable;
+  std::vector<std::optional<plan::SimulatedPlan>> expandable;
   std::vector<plan::PlanAnswer> curve;              ///< Ascending in memory.
   std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
-  std::size_t plans_played = 0;
+  std::size_t plans_simulated = 0;
   Recording recording;  ///< The plain step.
   /// Lower bound of the memory with any plan that recomputes regions one by one, with its call, and
   /// the memory of the plain step at that call. Empty: unknown.
@@ -125,7 +125,7 @@ struct ThroughputAnswer {
   struct Row {
     std::int64_t batch = 0;
     double plain_step_us = 0;  ///< Of the step without recomputation.
-    plan::PlayedPlan plan;     ///< Empty: it fits without.
+    plan::SimulatedPlan plan;  ///< Empty: it fits without.
 
     double step_us() const { return plain_step_us + plan.cost_us; }
     double samples_per_second() const { return 1e6 * static_cast<double>(batch) / step_us(); }

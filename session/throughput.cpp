@@ -50,7 +50,7 @@ class Batches {
                    .curve_points = 0,
                    .wants_alternatives = false});
     if (batch == 1) result.unknown_calls = answer.unknown_calls;
-    const std::optional<plan::PlayedPlan>& best = answer.answers.front().best;
+    const std::optional<plan::SimulatedPlan>& best = answer.answers.front().best;
     if (best) rows[batch] = {.batch = batch, .plain_step_us = answer.plain_step_us, .plan = *best};
     return best.has_value();
   }

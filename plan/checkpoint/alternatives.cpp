@@ -94,7 +94,7 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
     }
     found = carried_out(rotor_name, planner, plan, budget_bytes,
                         is_nested ? "segments that it recomputes twice are recomputed once" : "");
-    if (!found.played || found.played->budget_bytes() <= budget_bytes) break;
+    if (!found.simulated || found.simulated->budget_bytes() <= budget_bytes) break;
   }
   return found;
 }

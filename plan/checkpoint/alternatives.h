@@ -13,7 +13,7 @@ namespace symprof::plan {
 
 struct AlternativePlan {
   std::string name;
-  std::optional<PlayedPlan> played;  ///< Empty: the method gives no plan here.
+  std::optional<SimulatedPlan> simulated;  ///< Empty: the method gives no plan here.
   std::string note;  ///< Why there is no plan, or what the plan omits. May refer to settings.
 };
 

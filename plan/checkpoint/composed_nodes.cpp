@@ -16,16 +16,16 @@ void carry_on(std::vector<NodeId>& nodes) {
     if (nodes[i] == none) nodes[i] = nodes[i - 1];
 }
 
-ComposedNodes::Doubt doubt_of(const Recording& recording, StorageId storage) {
+ComposedNodes::Uncertainty uncertainty_of(const Recording& recording, StorageId storage) {
   const StorageRecord& record = recording.storages[index_of(storage)];
-  return {record.may_live_until, record.doubt, record.end_is_open};
+  return {record.may_live_until, record.uncertainty, record.end_is_open};
 }
 
 }  // namespace
 
 ComposedNodes::ComposedNodes(const SharedSteps& steps) {
   read_nodes(steps);
-  read_doubts(steps);
+  read_uncertainties(steps);
 }
 
 void ComposedNodes::read_nodes(const SharedSteps& steps) {
@@ -51,19 +51,19 @@ void ComposedNodes::read_nodes(const SharedSteps& steps) {
   carry_on(again_of_);
 }
 
-void ComposedNodes::read_doubts(const SharedSteps& steps) {
+void ComposedNodes::read_uncertainties(const SharedSteps& steps) {
   const Recording& again = steps.again().recording();
-  doubts_.resize(again.storages.size());
+  uncertainties_.resize(again.storages.size());
   const auto in_plain = steps.plain().made(), in_again = steps.again().made();
   for (std::size_t place = 0; place < in_plain.size(); ++place)
     for (std::size_t i = 0; i < std::min(in_plain[place].size(), in_again[place].size()); ++i) {
       const StorageId storage = in_again[place][i];
-      Doubts& doubts = doubts_[index_of(storage)];
-      doubts.maker = steps.again().call(place).node;
-      doubts.plain = doubt_of(steps.plain().recording(), in_plain[place][i]);
-      doubts.again = doubt_of(again, storage);
-      if (NodeId& until = doubts.again.may_live_until; until != none)
-        until = node_of_plain(until, doubts.plain.may_live_until);
+      Uncertainties& uncertainties = uncertainties_[index_of(storage)];
+      uncertainties.maker = steps.again().call(place).node;
+      uncertainties.plain = uncertainty_of(steps.plain().recording(), in_plain[place][i]);
+      uncertainties.again = uncertainty_of(again, storage);
+      if (NodeId& until = uncertainties.again.may_live_until; until != none)
+        until = node_of_plain(until, uncertainties.plain.may_live_until);
     }
 }
 
@@ -92,11 +92,14 @@ NodeId ComposedNodes::last_of_region(NodeId node_plain, const std::vector<bool>&
   return runs_again(one, again) ? plain_of_[index_of(one)] : node_plain;
 }
 
-ComposedNodes::Doubt ComposedNodes::doubt(StorageId storage, const std::vector<bool>& again) const {
-  const Doubts& doubts = doubts_[index_of(storage)];
-  Doubt doubt = runs_again(doubts.maker, again) ? doubts.again : doubts.plain;
-  if (NodeId& until = doubt.may_live_until; until != none) until = last_of_region(until, again);
-  return doubt;
+ComposedNodes::Uncertainty ComposedNodes::uncertainty(StorageId storage,
+                                                      const std::vector<bool>& again) const {
+  const Uncertainties& uncertainties = uncertainties_[index_of(storage)];
+  Uncertainty uncertainty =
+      runs_again(uncertainties.maker, again) ? uncertainties.again : uncertainties.plain;
+  if (NodeId& until = uncertainty.may_live_until; until != none)
+    until = last_of_region(until, again);
+  return uncertainty;
 }
 
 }  // namespace symprof::plan

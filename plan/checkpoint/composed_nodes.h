@@ -21,14 +21,14 @@ class ComposedNodes {
   /// `steps` must be alike (SharedSteps::are_alike).
   explicit ComposedNodes(const SharedSteps& steps);
 
-  struct Doubt {
+  struct Uncertainty {
     NodeId may_live_until = none;
-    LifetimeDoubt because = LifetimeDoubt::none;
+    LifetimeUncertainty because = LifetimeUncertainty::none;
     bool end_is_open = false;
   };
 
   NodeId node(CallId call, const std::vector<bool>& again) const;
-  Doubt doubt(StorageId storage, const std::vector<bool>& again) const;
+  Uncertainty uncertainty(StorageId storage, const std::vector<bool>& again) const;
 
  private:
   /// The same call in two steps; none where a step does not make it.
@@ -36,19 +36,19 @@ class ComposedNodes {
     NodeId plain = none, again = none;
   };
   /// The same storage in two steps. Storages made by recomputation have certain lifetimes.
-  struct Doubts {
-    Doubt plain, again;
+  struct Uncertainties {
+    Uncertainty plain, again;
     NodeId maker = none;  // In the fully checkpointed step.
   };
 
   void read_nodes(const SharedSteps& steps);
-  void read_doubts(const SharedSteps& steps);
+  void read_uncertainties(const SharedSteps& steps);
   bool runs_again(NodeId node_again, const std::vector<bool>& again) const;
   NodeId node_of_plain(NodeId node_again, NodeId in_plain) const;
   NodeId last_of_region(NodeId node_plain, const std::vector<bool>& again) const;
 
   std::vector<CallNodes> calls_;
-  std::vector<Doubts> doubts_;  // By storage.
+  std::vector<Uncertainties> uncertainties_;  // By storage.
   /// By node of the fully checkpointed step: the module that it stands for.
   std::vector<int> modules_;
   /// By the same node: the last plain node that makes one of its forward calls; for nodes without

@@ -140,10 +140,11 @@ void ComposedStep::choose_nodes() {
   for (std::size_t i = 0; i < step_.storages.size(); ++i) {
     StorageRecord& storage = step_.storages[i];
     if (storage.allocated_by != none) storage.node = step_.calls[at(storage.allocated_by)].node;
-    const ComposedNodes::Doubt doubt = nodes_.doubt(static_cast<StorageId>(i), again_);
-    storage.may_live_until = doubt.may_live_until;
-    storage.doubt = doubt.because;
-    storage.end_is_open = doubt.end_is_open;
+    const ComposedNodes::Uncertainty uncertainty =
+        nodes_.uncertainty(static_cast<StorageId>(i), again_);
+    storage.may_live_until = uncertainty.may_live_until;
+    storage.uncertainty = uncertainty.because;
+    storage.end_is_open = uncertainty.end_is_open;
   }
 }
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "plan/checkpoint/composed_step.h"
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 #include "plan/checkpoint/trial.h"
 #include "record/checkpoint_plan.h"
 

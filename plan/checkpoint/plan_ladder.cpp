@@ -28,7 +28,7 @@ struct NotKept {
   KeptCall call;
 };
 
-std::vector<NotKept> dearest_first(const CheckpointPlan& plan, const StepCosts& costs) {
+std::vector<NotKept> most_expensive_first(const CheckpointPlan& plan, const StepCosts& costs) {
   std::vector<NotKept> found;
   for (std::size_t i = 0; i < plan.regions.size(); ++i) {
     const CheckpointRegion& region = plan.regions[i];
@@ -45,10 +45,10 @@ std::vector<NotKept> dearest_first(const CheckpointPlan& plan, const StepCosts& 
 
 }  // namespace
 
-PlanLadder::PlanLadder(CheckpointPlanner& planner, const PoolProgramme& programme,
+PlanLadder::PlanLadder(CheckpointPlanner& planner, const PoolProgram& program,
                        std::int64_t budget_bytes)
     : planner_(planner),
-      programme_(programme),
+      program_(program),
       budget_bytes_(budget_bytes),
       work_(work_of_all),
       variations_(static_cast<unsigned>(
@@ -75,7 +75,7 @@ void PlanLadder::climb_down() {
 
 /// Excludes plans that need more than the budget, but not those that need more than the rung. If
 /// the work ends before another plan is found, an excluded one serves as a starting point.
-PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variation) const {
+PoolProgram::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variation) const {
   const auto need_beyond = [this](const CheckpointPlan& plan) {
     std::optional<PoolNeed> need = planner_.need_of(plan);
     if (need && need->small_bytes + round_up(need->large_bytes, least_rung_bytes) <= budget_bytes_)
@@ -83,9 +83,9 @@ PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variat
     return need;
   };
   const std::ptrdiff_t most_work = std::min(work_of_rung, work_);
-  PoolProgramme::Answer answer = programme_.solve(rung_bytes, most_work, need_beyond, variation);
+  PoolProgram::Answer answer = program_.solve(rung_bytes, most_work, need_beyond, variation);
   if (answer.plan || !answer.least_us || !planner_.need_of({})) return answer;
-  PoolProgramme::Answer other = programme_.solve(rung_bytes, most_work, {}, variation);
+  PoolProgram::Answer other = program_.solve(rung_bytes, most_work, {}, variation);
   answer.plan = std::move(other.plan);
   answer.work += other.work;
   return answer;
@@ -93,7 +93,7 @@ PoolProgramme::Answer PlanLadder::solve(std::int64_t rung_bytes, unsigned variat
 
 /// False if neither this rung nor lower ones can have a better plan.
 bool PlanLadder::try_rung(std::int64_t rung_bytes, unsigned variation) {
-  const PoolProgramme::Answer answer = solve(rung_bytes, variation);
+  const PoolProgram::Answer answer = solve(rung_bytes, variation);
   work_ -= answer.work;
   has_solution_ = answer.plan.has_value();
   const std::optional<TriedPlan> best = planner_.best_tried(budget_bytes_);
@@ -121,7 +121,7 @@ void PlanLadder::keep_more() {
   CheckpointPlan plan = best->plan;
   double least_us = best->cost_us;
   std::size_t tries = planner_.plans_of(most_calls_kept);
-  for (const NotKept& one : dearest_first(plan, planner_.selector().costs())) {
+  for (const NotKept& one : most_expensive_first(plan, planner_.selector().costs())) {
     if (tries == 0 || is_good_enough()) return;
     CheckpointPlan other = plan;
     std::vector<KeptCall>& kept = other.regions[one.region].kept;

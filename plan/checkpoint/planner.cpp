@@ -10,7 +10,7 @@
 #include "plan/checkpoint/host_wait.h"
 #include "plan/checkpoint/plan_ladder.h"
 #include "plan/checkpoint/plan_walk.h"
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 #include "profile/policy_calls.h"
 
 namespace symprof::plan {
@@ -46,11 +46,11 @@ CheckpointPlan all_of(const std::vector<std::string>& modules) {
   return plan;
 }
 
-PlayedPlan reserved_as(PlayedPlan played, const ReservedStep& step) {
-  played.peaks = step.peaks;
-  played.up_front_bytes = step.up_front_bytes;
-  played.warm_start = step.warm_start;
-  return played;
+SimulatedPlan reserved_as(SimulatedPlan simulated, const ReservedStep& step) {
+  simulated.peaks = step.peaks;
+  simulated.up_front_bytes = step.up_front_bytes;
+  simulated.warm_start = step.warm_start;
+  return simulated;
 }
 
 /// True for plans that the lower bound covers.
@@ -96,7 +96,7 @@ CheckpointPlanner::CheckpointPlanner(CheckpointTrial& trial,
 CheckpointPlanner::~CheckpointPlanner() = default;
 
 std::size_t CheckpointPlanner::plans_tried() const {
-  return played_.size() + (expected_ ? expected_->size() : 0);
+  return simulated_.size() + (expected_ ? expected_->size() : 0);
 }
 
 /// A region's input is the output of the region before it; the first region's input is assumed to
@@ -104,15 +104,15 @@ std::size_t CheckpointPlanner::plans_tried() const {
 void CheckpointPlanner::add_host_costs(StepCosts& costs, const std::vector<std::string>& modules) {
   CheckpointPlan plan = all_of(modules);
   plan.offloaded = modules;
-  const PlayedPlan& played = add(plan, trial_.record(plan));
-  if (played.offloaded_bytes == 0) return;
-  const double us = played.cost_us - all_again().cost_us;
+  const SimulatedPlan& simulated = add(plan, trial_.record(plan));
+  if (simulated.offloaded_bytes == 0) return;
+  const double us = simulated.cost_us - all_again().cost_us;
   if (us <= 0)
     throw Error(SettingRef{"offload"}, "nothing says how long a copy to the host takes.",
                 "Choose a device whose file has the rate of its link.");
   for (std::size_t i = 0; i < costs.regions.size(); ++i) {
     costs.regions[i].input_bytes = costs.regions[i == 0 ? 0 : i - 1].output_bytes;
-    costs.regions[i].host_us_per_byte = us / static_cast<double>(played.offloaded_bytes);
+    costs.regions[i].host_us_per_byte = us / static_cast<double>(simulated.offloaded_bytes);
   }
 }
 
@@ -130,50 +130,52 @@ double CheckpointPlanner::cost_of(const CheckpointPlan& plan, const Recording& r
   return again_us + wait_us;
 }
 
-bool CheckpointPlanner::is_as_expected(const PlayedPlan& played) {
-  const StepPeaks expected = expected_->peaks(played.plan);
-  return expected.allocated_bytes == played.peaks.allocated_bytes &&
-         expected.reserved_bytes == played.peaks.reserved_bytes;
+bool CheckpointPlanner::is_as_expected(const SimulatedPlan& simulated) {
+  const StepPeaks expected = expected_->peaks(simulated.plan);
+  return expected.allocated_bytes == simulated.peaks.allocated_bytes &&
+         expected.reserved_bytes == simulated.peaks.reserved_bytes;
 }
 
-const PlayedPlan& CheckpointPlanner::add(const CheckpointPlan& plan, const Recording& recording) {
-  by_text_.emplace(key_of(plan), played_.size());
-  played_.push_back({.plan = plan,
-                     .cost_us = cost_of(plan, recording),
-                     .recompute_flops = trial_.recompute_flops(recording),
-                     .peaks = trial_.peaks(recording),
-                     .offloaded_bytes = offloaded_bytes(recording)});
-  return played_.back();
+const SimulatedPlan& CheckpointPlanner::add(const CheckpointPlan& plan,
+                                            const Recording& recording) {
+  by_text_.emplace(key_of(plan), simulated_.size());
+  simulated_.push_back({.plan = plan,
+                        .cost_us = cost_of(plan, recording),
+                        .recompute_flops = trial_.recompute_flops(recording),
+                        .peaks = trial_.peaks(recording),
+                        .offloaded_bytes = offloaded_bytes(recording)});
+  return simulated_.back();
 }
 
-const PlayedPlan& CheckpointPlanner::play(const CheckpointPlan& plan) {
+const SimulatedPlan& CheckpointPlanner::play(const CheckpointPlan& plan) {
   const auto known = by_text_.find(key_of(plan));
-  if (known != by_text_.end()) return played_[known->second];
+  if (known != by_text_.end()) return simulated_[known->second];
   return add(plan, trial_.record(plan));
 }
 
-const PlayedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
-                                                 std::int64_t budget_bytes) {
+const SimulatedPlan& CheckpointPlanner::play_within(const CheckpointPlan& plan,
+                                                    std::int64_t budget_bytes) {
   const auto known = by_text_.find(key_of(plan));
   std::optional<Recording> recording;
   if (known == by_text_.end()) add(plan, recording.emplace(trial_.record(plan)));
-  const std::size_t at = known == by_text_.end() ? played_.size() - 1 : known->second;
+  const std::size_t at = known == by_text_.end() ? simulated_.size() - 1 : known->second;
   Reserved& reserved = reserved_[at];
-  if (played_[at].peaks.reserved_bytes <= budget_bytes ||
-      played_[at].peaks.allocated_bytes > budget_bytes || reserved.refused.contains(budget_bytes))
-    return played_[at];
-  if (reserved.held && played_[*reserved.held].budget_bytes() <= budget_bytes)
-    return played_[*reserved.held];
+  if (simulated_[at].peaks.reserved_bytes <= budget_bytes ||
+      simulated_[at].peaks.allocated_bytes > budget_bytes ||
+      reserved.refused.contains(budget_bytes))
+    return simulated_[at];
+  if (reserved.held && simulated_[*reserved.held].budget_bytes() <= budget_bytes)
+    return simulated_[*reserved.held];
   if (!recording) recording = trial_.record(plan);
   const std::optional<ReservedStep> found =
       trial_.reserve(*recording, budget_bytes,
-                     trial_.small_segments_bytes(*recording, played_[at].peaks), budget_bytes);
+                     trial_.small_segments_bytes(*recording, simulated_[at].peaks), budget_bytes);
   if (!found) {
     reserved.refused.insert(budget_bytes);
-    return played_[at];
+    return simulated_[at];
   }
-  reserved.held = played_.size();
-  return played_.emplace_back(reserved_as(played_[at], *found));
+  reserved.held = simulated_.size();
+  return simulated_.emplace_back(reserved_as(simulated_[at], *found));
 }
 
 std::int64_t CheckpointPlanner::try_within(const CheckpointPlan& plan, std::int64_t budget_bytes) {
@@ -193,20 +195,20 @@ std::optional<std::int64_t> CheckpointPlanner::try_up_to(const CheckpointPlan& p
 }
 
 std::optional<TriedPlan> CheckpointPlanner::best_tried(std::int64_t budget_bytes) const {
-  const PlayedPlan* played = best_played(budget_bytes);
+  const SimulatedPlan* simulated = best_simulated(budget_bytes);
   const ExpectedPlans::Candidate* expected =
       expected_ ? expected_->best_within(budget_bytes) : nullptr;
-  if (expected && (!played || expected->cost_us < played->cost_us))
+  if (expected && (!simulated || expected->cost_us < simulated->cost_us))
     return TriedPlan{expected->plan, expected->cost_us};
-  return played ? std::optional(TriedPlan{played->plan, played->cost_us}) : std::nullopt;
+  return simulated ? std::optional(TriedPlan{simulated->plan, simulated->cost_us}) : std::nullopt;
 }
 
-const PlayedPlan* CheckpointPlanner::best_played(std::int64_t budget_bytes) const {
-  const PlayedPlan* best = nullptr;
-  for (const PlayedPlan& played : played_) {
-    if (!joins_modules_ && joins_modules(played.plan)) continue;
-    if (played.budget_bytes() <= budget_bytes && (!best || played.cost_us < best->cost_us))
-      best = &played;
+const SimulatedPlan* CheckpointPlanner::best_simulated(std::int64_t budget_bytes) const {
+  const SimulatedPlan* best = nullptr;
+  for (const SimulatedPlan& simulated : simulated_) {
+    if (!joins_modules_ && joins_modules(simulated.plan)) continue;
+    if (simulated.budget_bytes() <= budget_bytes && (!best || simulated.cost_us < best->cost_us))
+      best = &simulated;
   }
   return best;
 }
@@ -219,8 +221,9 @@ bool CheckpointPlanner::is_good_enough(std::int64_t budget_bytes, double share) 
 void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
   while (expected_) {
     const ExpectedPlans::Candidate* expected = expected_->best_within(budget_bytes);
-    const PlayedPlan* played = best_played(budget_bytes);
-    if (!expected || (played && played->cost_us < expected->cost_us + BudgetSearch::least_gain_us))
+    const SimulatedPlan* simulated = best_simulated(budget_bytes);
+    if (!expected ||
+        (simulated && simulated->cost_us < expected->cost_us + BudgetSearch::least_gain_us))
       return;
     if (play_within(expected->plan, expected->asked_bytes).budget_bytes() > budget_bytes &&
         play_within(expected->plan, budget_bytes).budget_bytes() > budget_bytes)
@@ -232,8 +235,8 @@ PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
   std::optional<PlanLadder> ladder;
-  if (programme_) {
-    ladder.emplace(*this, *programme_, budget_bytes);
+  if (program_) {
+    ladder.emplace(*this, *program_, budget_bytes);
     ladder->climb_down();
   }
   for (const Selector* selector : strictest_first(budget_bytes)) {
@@ -270,7 +273,7 @@ void CheckpointPlanner::search_below(std::int64_t budget_bytes) {
 PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) {
   confirm(budget_bytes);
   PlanAnswer answer{.budget_bytes = budget_bytes};
-  if (const PlayedPlan* best = best_played(budget_bytes)) answer.best = *best;
+  if (const SimulatedPlan* best = best_simulated(budget_bytes)) answer.best = *best;
   if (bounds_.empty() || host_) return answer;
   answer.least_cost_us = least_cost_us(budget_bytes);
   answer.is_impossible = !answer.least_cost_us;

@@ -19,7 +19,7 @@
 namespace symprof::plan {
 
 class ExpectedPlans;
-class PoolProgramme;
+class PoolProgram;
 struct PoolNeed;
 struct WeighedStep;
 
@@ -27,7 +27,7 @@ struct WeighedStep;
 bool joins_modules(const CheckpointPlan& plan);
 
 /// A simulated plan and its results.
-struct PlayedPlan {
+struct SimulatedPlan {
   CheckpointPlan plan;
   /// The time of all recomputed calls, of copies to the host and back, and of waiting for the host.
   double cost_us = 0;
@@ -55,7 +55,7 @@ struct TriedPlan {
 struct PlanAnswer {
   std::int64_t budget_bytes = 0;
   /// The simulated plan of least time within the budget.
-  std::optional<PlayedPlan> best;
+  std::optional<SimulatedPlan> best;
   /// A lower bound of the cost of every plan within the budget that recomputes the planner's
   /// regions one by one. Plans that join regions may cost less. Empty: unknown.
   std::optional<double> least_cost_us;
@@ -98,9 +98,9 @@ class CheckpointPlanner {
 
   const Recording& plain_recording() const { return plain_recording_; }
   double step_us() const { return step_us_; }
-  const PlayedPlan& plain() const { return played_.front(); }
+  const SimulatedPlan& plain() const { return simulated_.front(); }
   /// The fully checkpointed step: every region is recomputed and keeps its inputs alone.
-  const PlayedPlan& all_again() const { return played_[1]; }
+  const SimulatedPlan& all_again() const { return simulated_[1]; }
   const Selector& selector() const { return *selector_; }
   /// Host-side cost per region; the step waits for what exceeds StepCosts::free_us. Without regions
   /// where no plan makes the step host-bound, or where Selector::costs() include it.
@@ -113,10 +113,10 @@ class CheckpointPlanner {
   }
 
   /// Simulates `plan`, once.
-  const PlayedPlan& play(const CheckpointPlan& plan);
+  const SimulatedPlan& play(const CheckpointPlan& plan);
   /// The same; if it reserves more than `budget_bytes`, with as much of the budget as possible
   /// taken up front, provided it fits so.
-  const PlayedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
+  const SimulatedPlan& play_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
   /// The smallest budget that the plan is known to fit, with as much of `budget_bytes` as possible
   /// taken up front if needed; estimated on a composed step where there is one.
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
@@ -127,7 +127,7 @@ class CheckpointPlanner {
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                         std::int64_t most_bytes);
   /// The cheapest simulated plan that fits; null: none.
-  const PlayedPlan* best_played(std::int64_t budget_bytes) const;
+  const SimulatedPlan* best_simulated(std::int64_t budget_bytes) const;
   /// The cheapest tried plan that fits; empty: none.
   std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
   /// True if no plan can beat the tried ones by more than that share of the step.
@@ -141,14 +141,14 @@ class CheckpointPlanner {
  private:
   /// Results of a plan simulated with memory taken up front.
   struct Reserved {
-    std::optional<std::size_t> held;  ///< Index into played_: the smallest that fits.
+    std::optional<std::size_t> held;  ///< Index into simulated_: the smallest that fits.
     std::set<std::int64_t> refused;   ///< Budgets that it does not fit.
   };
 
   std::vector<WeighedStep> weighed_steps(const Recording& again);
   /// True if the composed step of the plan reserves the same.
-  bool is_as_expected(const PlayedPlan& played);
-  const PlayedPlan& add(const CheckpointPlan& plan, const Recording& recording);
+  bool is_as_expected(const SimulatedPlan& simulated);
+  const SimulatedPlan& add(const CheckpointPlan& plan, const Recording& recording);
   double cost_of(const CheckpointPlan& plan, const Recording& recording) const;
   void add_host_costs(StepCosts& costs, const std::vector<std::string>& modules);
   std::vector<StepCosts> blended_costs(const Recording& again,
@@ -160,8 +160,8 @@ class CheckpointPlanner {
   /// Simulates every plan that is estimated to beat all simulated ones.
   void confirm(std::int64_t budget_bytes);
   /// The integer program's lower bound.
-  std::optional<double> least_of_programme_us(std::int64_t budget_bytes,
-                                              std::ptrdiff_t most_work) const;
+  std::optional<double> least_of_program_us(std::int64_t budget_bytes,
+                                            std::ptrdiff_t most_work) const;
   /// Spends more work on that bound.
   void prove(std::int64_t budget_bytes, std::ptrdiff_t most_work);
   /// The lower bounds of each of bounds_, and of the integer program.
@@ -179,10 +179,10 @@ class CheckpointPlanner {
   std::unique_ptr<Selector> host_;  // With patterns in host memory; null: not requested.
   /// Selectors over sure_costs.h: each gives a lower bound of a plan's cost. Empty: unknown.
   std::vector<Selector> bounds_;
-  std::unique_ptr<PoolProgramme> programme_;    // Null: no bound is known.
+  std::unique_ptr<PoolProgram> program_;        // Null: no bound is known.
   std::unique_ptr<ExpectedPlans> expected_;     // Null: no step can be composed.
-  std::deque<PlayedPlan> played_;               // References to its elements stay valid.
-  std::map<std::string, std::size_t> by_text_;  // Index into played_.
+  std::deque<SimulatedPlan> simulated_;         // References to its elements stay valid.
+  std::map<std::string, std::size_t> by_text_;  // Index into simulated_.
   std::map<std::size_t, Reserved> reserved_;    // By the same index.
   /// By budget.
   mutable std::map<std::int64_t, std::vector<std::optional<double>>> least_costs_;

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "plan/checkpoint/expected_plans.h"
 #include "plan/checkpoint/planner.h"
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 #include "plan/checkpoint/pool_rows.h"
 #include "plan/checkpoint/sure_costs.h"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 /// Bounds of all blocks and of large ones (sure_costs.h): small blocks rarely need more.
 constexpr std::size_t most_bounds_blended = 2;
-/// Work of the integer program that gives a bound (PoolProgramme).
+/// Work of the integer program that gives a bound (PoolProgram).
 constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
@@ -76,7 +76,7 @@ void CheckpointPlanner::find_bound(const Recording& again, const std::vector<std
         bounds_.emplace_back(std::move(one));
       }
     }
-    programme_ = std::make_unique<PoolProgramme>(
+    program_ = std::make_unique<PoolProgram>(
         costs, host_costs_, pool_rows(costs, steps, held_bytes, weighed),
         (plain().peaks.reserved_bytes + all_again().peaks.reserved_bytes) / 2,
         plain_recording_.calls.size());
@@ -110,8 +110,7 @@ const std::vector<std::optional<double>>& CheckpointPlanner::least_costs_us(
   if (is_new) {
     for (const Selector& bound : bounds_)
       known->second.push_back(bound.least_cost_us(budget_bytes));
-    if (programme_)
-      known->second.push_back(least_of_programme_us(budget_bytes, most_work_of_bound));
+    if (program_) known->second.push_back(least_of_program_us(budget_bytes, most_work_of_bound));
   }
   return known->second;
 }
@@ -132,14 +131,14 @@ std::optional<PoolNeed> CheckpointPlanner::need_of(const CheckpointPlan& plan) c
   return expected_ && expected_->has(plan) ? std::optional(expected_->need(plan)) : std::nullopt;
 }
 
-std::optional<double> CheckpointPlanner::least_of_programme_us(std::int64_t budget_bytes,
-                                                               std::ptrdiff_t most_work) const {
+std::optional<double> CheckpointPlanner::least_of_program_us(std::int64_t budget_bytes,
+                                                             std::ptrdiff_t most_work) const {
   const auto need = [this](const CheckpointPlan& plan) { return need_of(plan); };
-  return programme_->solve(budget_bytes, most_work, need).least_us;
+  return program_->solve(budget_bytes, most_work, need).least_us;
 }
 
 void CheckpointPlanner::prove(std::int64_t budget_bytes, std::ptrdiff_t most_work) {
-  if (const auto least_us = least_of_programme_us(budget_bytes, most_work))
+  if (const auto least_us = least_of_program_us(budget_bytes, most_work))
     proven_us_[budget_bytes] = *least_us;
 }
 

@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 
 namespace symprof::plan {
 namespace {
@@ -19,8 +19,8 @@ constexpr double unit_tolerance = 1e-6;
 }  // namespace
 
 /// A row that excludes this plan alone, if it needs more than the budget.
-std::optional<LinearRow> PoolProgramme::refusal(const std::vector<double>& values,
-                                                const NeedOf& need_of) const {
+std::optional<LinearRow> PoolProgram::refusal(const std::vector<double>& values,
+                                              const NeedOf& need_of) const {
   const std::optional<PoolNeed> need = need_of(plan_of(values));
   if (!need || units_needed(*need) <= values[static_cast<std::size_t>(units_)] + unit_tolerance)
     return std::nullopt;
@@ -28,7 +28,7 @@ std::optional<LinearRow> PoolProgramme::refusal(const std::vector<double>& value
 }
 
 /// Each pool has a whole number of units above its base.
-double PoolProgramme::units_needed(const PoolNeed& need) const {
+double PoolProgram::units_needed(const PoolNeed& need) const {
   double units = 0;
   for (const bool is_small : {true, false}) {
     const auto pool = std::ranges::find(pools_, is_small, &PoolRows::is_small);
@@ -40,7 +40,7 @@ double PoolProgramme::units_needed(const PoolNeed& need) const {
 }
 
 /// A row that demands another choice for at least one region or call.
-LinearRow PoolProgramme::other_than(const std::vector<double>& values) const {
+LinearRow PoolProgram::other_than(const std::vector<double>& values) const {
   LinearRow row{.terms = {}, .most = -1};
   const auto add = [&](int variable) {
     const bool runs = values[static_cast<std::size_t>(variable)] > 0.5;

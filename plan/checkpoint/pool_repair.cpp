@@ -12,12 +12,12 @@
 #include <utility>
 #include <vector>
 
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 
 namespace symprof::plan {
 namespace {
 
-/// How far a row may be violated: less than in solutions (pool_programme.cpp).
+/// How far a row may be violated: less than in solutions (pool_program.cpp).
 constexpr double repaired_tolerance = 1e-7;
 /// Changes until all rows are satisfied, and rounds in which each region's choice is changed.
 constexpr int most_repairs = 2'000, most_repair_rounds = 4;
@@ -26,31 +26,30 @@ constexpr double least_repair_us = 1e-2;
 
 }  // namespace
 
-class PoolProgramme::Repair {
+class PoolProgram::Repair {
  public:
-  Repair(const PoolProgramme& programme, std::vector<double> relaxed)
-      : programme_(programme), relaxed_(std::move(relaxed)), values_(relaxed_) {
-    for (const PoolRows& pool : programme_.pools_)
-      kept_.push_back(programme_.kept_of(pool, values_));
-    for (std::size_t r = 0; r < programme_.regions_.size(); ++r)
-      apply({r, at(programme_.regions_[r].runs_again) >= 0.5 ? Pattern::relaxed : Pattern::none});
+  Repair(const PoolProgram& program, std::vector<double> relaxed)
+      : program_(program), relaxed_(std::move(relaxed)), values_(relaxed_) {
+    for (const PoolRows& pool : program_.pools_) kept_.push_back(program_.kept_of(pool, values_));
+    for (std::size_t r = 0; r < program_.regions_.size(); ++r)
+      apply({r, at(program_.regions_[r].runs_again) >= 0.5 ? Pattern::relaxed : Pattern::none});
   }
 
   /// Empty: no solution was found.
   std::optional<std::vector<double>> run(double small_units) {
-    if (programme_.small_units_ >= 0) at(programme_.small_units_) = small_units;
+    if (program_.small_units_ >= 0) at(program_.small_units_) = small_units;
     if (!keep_rows()) return std::nullopt;
     keep_calls();
     bool is_better = true;
     for (int round = 0; round < most_repair_rounds && is_better; ++round) {
       is_better = false;
-      for (std::size_t r = 0; r < programme_.regions_.size(); ++r)
+      for (std::size_t r = 0; r < program_.regions_.size(); ++r)
         for (const Pattern pattern : {Pattern::none, Pattern::relaxed, Pattern::all})
           is_better |= is_better_with({r, pattern});
     }
-    if (programme_.waits_ >= 0) {
+    if (program_.waits_ >= 0) {
       const Us us = all_us();
-      at(programme_.waits_) = std::max(us.host - programme_.host_free_us_ - us.device, 0.0);
+      at(program_.waits_) = std::max(us.host - program_.host_free_us_ - us.device, 0.0);
     }
     return std::move(values_);
   }
@@ -83,7 +82,7 @@ class PoolProgramme::Repair {
   /// True if the call is recomputed after the change. In the relaxation a call counts as recomputed
   /// from half the value of its region.
   bool runs_with(const Change& change, std::size_t call) const {
-    const Region& region = programme_.regions_[change.region];
+    const Region& region = program_.regions_[change.region];
     const auto call_at = static_cast<std::size_t>(variable(region, call));
     switch (change.pattern) {
       case Pattern::none:
@@ -101,7 +100,7 @@ class PoolProgramme::Repair {
   /// Calls `visit(variable, difference)` for each variable of the region that the change modifies.
   template <typename Visit>
   void visit_changed(const Change& change, const Visit& visit) const {
-    const Region& region = programme_.regions_[change.region];
+    const Region& region = program_.regions_[change.region];
     const bool runs_then = change.pattern != Pattern::none;
     bool keeps = false;
     const auto set = [&](int variable, bool is_one) {
@@ -121,14 +120,14 @@ class PoolProgramme::Repair {
     visit_changed(change, [&](int variable, double by) { changed.emplace_back(variable, by); });
     for (const auto& [variable, by] : changed) at(variable) += by;
     for (std::size_t p = 0; p < kept_.size(); ++p)
-      kept_[p][change.region] = programme_.kept_of(programme_.pools_[p], change.region, values_);
+      kept_[p][change.region] = program_.kept_of(program_.pools_[p], change.region, values_);
   }
 
   std::optional<Excess> worst() const {
     std::optional<Excess> worst;
     double most = repaired_tolerance;
     for (std::size_t p = 0; p < kept_.size(); ++p)
-      if (const HeldRow* row = programme_.worst_row(programme_.pools_[p], kept_[p], values_, most))
+      if (const HeldRow* row = program_.worst_row(program_.pools_[p], kept_[p], values_, most))
         worst = {p, row, most};
     return worst;
   }
@@ -149,7 +148,7 @@ class PoolProgramme::Repair {
     std::optional<Change> best;
     double most = 0;
     const Us now = all_us();
-    for (std::size_t r = 0; r < programme_.regions_.size(); ++r) {
+    for (std::size_t r = 0; r < program_.regions_.size(); ++r) {
       if (excess.row->freed[r] == HeldRow::undecided) continue;
       for (const Change& change : changes_of(r)) {
         const double freed = std::min(freed_by(change, excess), excess.mebibytes);
@@ -162,7 +161,7 @@ class PoolProgramme::Repair {
 
   /// Changes that recompute more of the region.
   std::vector<Change> changes_of(std::size_t r) const {
-    const Region& region = programme_.regions_[r];
+    const Region& region = program_.regions_[r];
     std::vector<Change> changes{{r, Pattern::all}};
     if (!runs(region)) changes.push_back({r, Pattern::relaxed});
     for (std::size_t c = 0; c < region.calls && runs(region); ++c)
@@ -171,9 +170,9 @@ class PoolProgramme::Repair {
   }
 
   double freed_by(const Change& change, const Excess& excess) const {
-    const Region& region = programme_.regions_[change.region];
+    const Region& region = program_.regions_[change.region];
     const std::vector<std::int64_t>& kept =
-        programme_.pools_[excess.pool].kept[change.region][excess.row->kept[change.region]];
+        program_.pools_[excess.pool].kept[change.region][excess.row->kept[change.region]];
     double freed = runs(region) ? 0 : in_mebibytes(excess.row->freed[change.region]);
     for (std::size_t c = 0; c < region.calls; ++c) {
       const bool keeps_now = runs(region) && at(variable(region, c)) < 0.5;
@@ -184,21 +183,19 @@ class PoolProgramme::Repair {
   }
 
   void add(Us& us, int variable, double by) const {
-    us.device += programme_.us_[static_cast<std::size_t>(variable)] * by;
-    if (programme_.waits_ >= 0)
-      us.host += programme_.host_us_[static_cast<std::size_t>(variable)] * by;
+    us.device += program_.us_[static_cast<std::size_t>(variable)] * by;
+    if (program_.waits_ >= 0) us.host += program_.host_us_[static_cast<std::size_t>(variable)] * by;
   }
 
   Us all_us() const {
     Us us;
     for (std::size_t i = 0; i < values_.size(); ++i)
-      if (static_cast<int>(i) != programme_.waits_) add(us, static_cast<int>(i), values_[i]);
+      if (static_cast<int>(i) != program_.waits_) add(us, static_cast<int>(i), values_[i]);
     return us;
   }
 
   double cost_us(const Us& us) const {
-    return programme_.waits_ < 0 ? us.device
-                                 : std::max(us.device, us.host - programme_.host_free_us_);
+    return program_.waits_ < 0 ? us.device : std::max(us.device, us.host - program_.host_free_us_);
   }
 
   double more_us(const Us& now, const Change& change) const {
@@ -211,9 +208,9 @@ class PoolProgramme::Repair {
   void keep_calls() {
     std::vector<std::pair<double, Change>> running;
     Us now = all_us();
-    for (std::size_t r = 0; r < programme_.regions_.size(); ++r)
-      for (std::size_t c = 0; c < programme_.regions_[r].calls; ++c) {
-        const int call = variable(programme_.regions_[r], c);
+    for (std::size_t r = 0; r < program_.regions_.size(); ++r)
+      for (std::size_t c = 0; c < program_.regions_[r].calls; ++c) {
+        const int call = variable(program_.regions_[r], c);
         Us without = now;
         add(without, call, -1);
         if (at(call) > 0.5 && cost_us(without) < cost_us(now))
@@ -243,14 +240,13 @@ class PoolProgramme::Repair {
     return false;
   }
 
-  const PoolProgramme& programme_;
+  const PoolProgram& program_;
   std::vector<double> relaxed_, values_;
   std::vector<std::vector<std::vector<double>>> kept_;  // By pool, as in kept_of().
 };
 
 /// One solution each for the relaxation's number of small-pool units, rounded up and down.
-std::vector<std::vector<double>> PoolProgramme::near_whole(
-    const std::vector<double>& relaxed) const {
+std::vector<std::vector<double>> PoolProgram::near_whole(const std::vector<double>& relaxed) const {
   const double small = small_units_ < 0 ? 0 : relaxed[static_cast<std::size_t>(small_units_)];
   std::vector<double> units{small};
   if (are_whole_)

@@ -13,7 +13,7 @@
 
 #include "profile/memory/allocator/caching_allocator.h"
 #include "profile/memory/other_calls.h"
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
@@ -88,9 +88,9 @@ struct StepMemory {
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// without a rule: excluded from totals.
   std::int64_t incomplete_calls = 0;
-  bool uses_cublas = false;  ///< Whether a call has cuBLAS make a workspace.
-  PeakDoubt doubt;           ///< Whether the peaks are lower bounds.
-  OtherCalls other_calls;    ///< Whether they may be those of other calls than the model's own.
+  bool uses_cublas = false;     ///< Whether a call has cuBLAS make a workspace.
+  PeakUncertainty uncertainty;  ///< Whether the peaks are lower bounds.
+  OtherCalls other_calls;       ///< Whether they may be those of other calls than the model's own.
   /// A point for each call of the last step that took or gave back memory.
   std::vector<TimelinePoint> timeline;
   /// The call whose request was refused: the loop ends there, and the peaks are those until then.

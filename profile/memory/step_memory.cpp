@@ -369,7 +369,7 @@ StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& de
   Loop loop(recording, device, options);
   if (options.program) return loop.run_program(*options.program);
   StepMemory memory = loop.run(options.steps);
-  memory.doubt = peak_doubt(recording);
+  memory.uncertainty = peak_uncertainty(recording);
   memory.other_calls = other_calls(recording);
   return memory;
 }

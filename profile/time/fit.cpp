@@ -95,7 +95,7 @@ std::vector<JudgedRow> judged_rows(const DeviceSpec& device, const Formula& form
     TimeModel model(device, std::move(own), {}, Floor::measured);
     for (const MeasuredKernel& row : unseen)
       judged.push_back({std::abs(std::log(row.us / model.estimate(row.kernel).value().us)),
-                        model.doubt(row.kernel).value(), static_cast<int>(fold)});
+                        model.uncertainty(row.kernel).value(), static_cast<int>(fold)});
   }
   return judged;
 }

@@ -150,7 +150,7 @@ struct TimeModel::Parts {
   bool is_borrowed = false;
   KernelTime formula;
   double residual = 0;  ///< Natural logarithm.
-  Doubt doubt;
+  Uncertainty uncertainty;
 };
 
 std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool in_cache) const {
@@ -172,17 +172,17 @@ std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool i
   Parts parts{times, is_borrowed,
               formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class)};
   if (!std::isfinite(parts.formula.us)) return std::nullopt;
-  parts.doubt.launch = std::min(coefficients[0] / parts.formula.us, 1.0);
+  parts.uncertainty.launch = std::min(coefficients[0] / parts.formula.us, 1.0);
   if (times->points.empty()) return parts;  // The interval is the half width.
   const ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
-  parts.doubt.prior = std::hypot(process.deviation, process.noise);
+  parts.uncertainty.prior = std::hypot(process.deviation, process.noise);
   ResidualAt residual{.deviation = root_mean_square(times->points, process)};
   if (!is_borrowed)
     residual = residual_at(
         times->points, place_among(times->points, residual_place(kernel, coefficients), formula),
         process);
   parts.residual = residual.mean;
-  parts.doubt.deviation = residual.deviation, parts.doubt.scatter = residual.scatter;
+  parts.uncertainty.deviation = residual.deviation, parts.uncertainty.scatter = residual.scatter;
   return parts;
 }
 
@@ -194,7 +194,7 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cac
   const std::optional<Parts> parts = parts_of(kernel, in_cache);
   if (!parts) return std::nullopt;
   const ClassTimes& times = *parts->times;
-  const double half = half_width(times.interval, times.spread, parts->doubt);
+  const double half = half_width(times.interval, times.spread, parts->uncertainty);
   const double more = (kernel.launches - 1) * device_->launch_us;
   const auto factor = times.factors.find(kind_of(kernel));
   const double scale = factor == times.factors.end() || parts->is_borrowed ? 1 : factor->second;
@@ -204,9 +204,9 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cac
       times.is_calibrated && !parts->is_borrowed ? TimeBasis::calibrated : TimeBasis::data_sheet};
 }
 
-std::optional<Doubt> TimeModel::doubt(const Kernel& kernel) const {
+std::optional<Uncertainty> TimeModel::uncertainty(const Kernel& kernel) const {
   const std::optional<Parts> parts = parts_of(kernel, false);
-  return parts ? std::optional(parts->doubt) : std::nullopt;
+  return parts ? std::optional(parts->uncertainty) : std::nullopt;
 }
 
 void TimeModel::find_in_cache(double share) { share_in_cache_ = std::clamp(share, 0.0, 1.0); }

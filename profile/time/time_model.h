@@ -56,7 +56,7 @@ class TimeModel {
                                      const std::vector<double>& coefficients) const;
 
   /// The quantities that determine the interval's width; empty without an estimate.
-  std::optional<Doubt> doubt(const Kernel& kernel) const;
+  std::optional<Uncertainty> uncertainty(const Kernel& kernel) const;
 
   /// The time of the kernel's products at peak FLOP/s of their dtype; 0 without products.
   double peak_us(const Kernel& kernel) const;

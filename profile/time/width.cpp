@@ -26,8 +26,9 @@ constexpr double outlier = 6;
 constexpr int sweeps = 100;
 constexpr double longest_step = 0.5;
 
-Powers logs_of(const Doubt& doubt) {
-  return {std::log(doubt.deviation / doubt.prior), std::log(doubt.scatter), doubt.launch};
+Powers logs_of(const Uncertainty& uncertainty) {
+  return {std::log(uncertainty.deviation / uncertainty.prior), std::log(uncertainty.scatter),
+          uncertainty.launch};
 }
 
 Spread spread_of(const Powers& found) { return {found[0], found[1], found[2]}; }
@@ -42,7 +43,7 @@ std::vector<Row> rows_of(std::span<const JudgedRow> judged) {
   rows.reserve(judged.size());
   double mean = 0;
   for (const JudgedRow& one : judged) {
-    rows.push_back({one.error / one.doubt.prior, logs_of(one.doubt)});
+    rows.push_back({one.error / one.uncertainty.prior, logs_of(one.uncertainty)});
     mean += rows.back().error / static_cast<double>(judged.size());
   }
   for (Row& row : rows) row.error = std::min(row.error, outlier * mean);
@@ -82,9 +83,11 @@ double step_of(const std::vector<Row>& rows, const std::vector<double>& errors, 
 
 }  // namespace
 
-double half_width(double interval, const Spread& spread, const Doubt& doubt) {
-  return interval * doubt.prior * std::pow(doubt.deviation / doubt.prior, spread.deviation) *
-         std::pow(doubt.scatter, spread.scatter) * std::exp(spread.launch * doubt.launch);
+double half_width(double interval, const Spread& spread, const Uncertainty& uncertainty) {
+  return interval * uncertainty.prior *
+         std::pow(uncertainty.deviation / uncertainty.prior, spread.deviation) *
+         std::pow(uncertainty.scatter, spread.scatter) *
+         std::exp(spread.launch * uncertainty.launch);
 }
 
 Spread fit_spread(std::span<const JudgedRow> judged) {
@@ -110,7 +113,8 @@ std::vector<double> errors_in_half_widths(std::span<const JudgedRow> rows) {
       if (row.fold != fold) others.push_back(row);
     const Spread spread = fit_spread(others);
     for (std::size_t i = 0; i < rows.size(); ++i)
-      if (rows[i].fold == fold) result[i] = rows[i].error / half_width(1, spread, rows[i].doubt);
+      if (rows[i].fold == fold)
+        result[i] = rows[i].error / half_width(1, spread, rows[i].uncertainty);
   }
   return result;
 }

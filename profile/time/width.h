@@ -12,7 +12,7 @@
 namespace symprof::profile {
 
 /// The quantities that the error of an estimate depends on.
-struct Doubt {
+struct Uncertainty {
   double prior = 1;      ///< The residual process' deviation far from all points; 1 without points.
   double deviation = 1;  ///< The residual process' deviation at the call.
   double scatter = 1;    ///< Leave-one-out error of its neighbors, in deviations.
@@ -20,12 +20,12 @@ struct Doubt {
 };
 
 /// Half of the interval (natural logarithm).
-double half_width(double interval, const Spread& spread, const Doubt& doubt);
+double half_width(double interval, const Spread& spread, const Uncertainty& uncertainty);
 
 /// A row with its cross-validation error.
 struct JudgedRow {
   double error = 0;  ///< Absolute error of the time's natural logarithm.
-  Doubt doubt;
+  Uncertainty uncertainty;
   int fold = 0;  ///< Rows of one fold were predicted by a fit of all others.
 };
 

@@ -90,7 +90,7 @@ std::string time_of_layers(const EngineReport& report, const std::vector<int>& l
 }
 
 /// "reformat of x: Half NC/4HW4 → Half NHWC" for a layer without a cause.
-std::string untold_text(const engine::Layer& layer) {
+std::string unknown_text(const engine::Layer& layer) {
   std::string text = short_layer_name(layer);
   if (is_reformat(layer) && layer.inputs.size() == 1 && layer.outputs.size() == 1)
     text += fmt::format(", from {} to {}", layer.inputs[0].layout, layer.outputs[0].layout);
@@ -117,7 +117,7 @@ void write_alone(fmt::memory_buffer& out, std::string_view title, const EngineRe
   for (const int layer : alone)
     fmt::format_to(std::back_inserter(out), "  {}{}: {}.\n", time_of_layers(report, {layer}),
                    layer_numbers({layer}),
-                   untold_text(report.engine.layers[static_cast<std::size_t>(layer)]));
+                   unknown_text(report.engine.layers[static_cast<std::size_t>(layer)]));
 }
 
 void write_side(JsonWriter& json, std::string_view name, const EngineReport& report) {

@@ -84,12 +84,12 @@ class EngineDrawing {
 
   void draw_node(std::size_t node, const char* indent) {
     const engine::ModelNode& found = report_.model->nodes[node];
-    const engine::NodeFate& fate = report_.map->nodes[node];
+    const engine::NodeMapping& mapping = report_.map->nodes[node];
     std::string label = found.name + "\n" + found.op;
-    for (std::size_t i = 1; i < fate.layers.size(); ++i)
-      label += fmt::format("{}{}", i == 1 ? "\nand in " : ", ", fate.layers[i].layer);
+    for (std::size_t i = 1; i < mapping.layers.size(); ++i)
+      label += fmt::format("{}{}", i == 1 ? "\nand in " : ", ", mapping.layers[i].layer);
     print("{}n{} [label={}{}];\n", indent, node, quoted_label(label),
-          fate.layers.empty() ? ", style=dashed" : "");
+          mapping.layers.empty() ? ", style=dashed" : "");
   }
 
   void draw_cluster(std::size_t layer) {

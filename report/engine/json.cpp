@@ -86,18 +86,18 @@ void write_layer(JsonWriter& json, const EngineReport& report, std::size_t index
 
 void write_node(JsonWriter& json, const EngineReport& report, std::size_t index) {
   const engine::ModelNode& node = report.model->nodes[index];
-  const engine::NodeFate& fate = report.map->nodes[index];
+  const engine::NodeMapping& mapping = report.map->nodes[index];
   json.begin_object();
   json.member("name", node.name);
   json.member("op", node.op);
   json.member("module", node.module);
-  json.member("fate", name(fate.fate));
-  json.member("reason", fate.reason);
+  json.member("fate", name(mapping.mapping));
+  json.member("reason", mapping.reason);
   json.member("quantizer",
               quantizer_role(report.engine, *report.model, *report.map, static_cast<int>(index)));
   json.key("layers");
   json.begin_array();
-  for (const engine::Assignment& each : fate.layers) {
+  for (const engine::Assignment& each : mapping.layers) {
     json.begin_object();
     json.member("layer", each.layer);
     write_assignment(json, each);

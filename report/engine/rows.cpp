@@ -118,14 +118,14 @@ std::string operators_of(const EngineReport& report, std::size_t layer) {
   return joined(pieces, ", ");
 }
 
-std::string layer_list(const EngineReport& report, const engine::NodeFate& fate) {
+std::string layer_list(const EngineReport& report, const engine::NodeMapping& mapping) {
   std::string text;
-  for (const engine::Assignment& each : fate.layers) {
+  for (const engine::Assignment& each : mapping.layers) {
     if (!text.empty()) text += ", ";
     const engine::Layer& layer = report.engine.layers[static_cast<std::size_t>(each.layer)];
     text += fmt::format("{} {}", each.layer, layer.type);
   }
-  return text.empty() ? fate.reason : text;
+  return text.empty() ? mapping.reason : text;
 }
 
 }  // namespace
@@ -178,18 +178,18 @@ TextTable engine_node_rows(const EngineReport& report) {
   if (report.summary.has_times) table.columns.push_back({"Time of layers", Align::number});
   table.rows.reserve(report.model->nodes.size());
   for (std::size_t i = 0; i < report.model->nodes.size(); ++i) {
-    const engine::NodeFate& fate = report.map->nodes[i];
-    const bool is_placed = !fate.layers.empty();
+    const engine::NodeMapping& mapping = report.map->nodes[i];
+    const bool is_placed = !mapping.layers.empty();
     TextRow row;
     row.cells = {{shorten(report.model->nodes[i].name, longest_name)},
                  {report.model->nodes[i].op},
-                 {std::string(name(fate.fate)), "",
-                  fate.fate == engine::Fate::unknown ? Emphasis::alert : Emphasis::normal},
-                 {layer_list(report, fate)},
-                 {is_placed ? std::string(name(fate.layers.front().rule)) : ""},
-                 {is_placed ? std::string(name(fate.layers.front().certainty)) : ""}};
+                 {std::string(name(mapping.mapping)), "",
+                  mapping.mapping == engine::Mapping::unknown ? Emphasis::alert : Emphasis::normal},
+                 {layer_list(report, mapping)},
+                 {is_placed ? std::string(name(mapping.layers.front().rule)) : ""},
+                 {is_placed ? std::string(name(mapping.layers.front().certainty)) : ""}};
     if (report.summary.has_times)
-      row.cells.push_back(is_placed ? measured_cell(measured_ms(report.summary, fate.layers,
+      row.cells.push_back(is_placed ? measured_cell(measured_ms(report.summary, mapping.layers,
                                                                 &engine::Assignment::layer))
                                     : TextCell{""});
     table.rows.push_back(std::move(row));

@@ -43,17 +43,17 @@ std::string layer_counts(const EngineReport& report) {
 
 /// "172 in the model; in kernels: 169; views without a kernel: 3".
 std::string node_counts(const engine::NodeMap& map) {
-  using engine::Fate;
-  const auto count = [&](Fate fate) {
-    return std::ranges::count(map.nodes, fate, &engine::NodeFate::fate);
+  using engine::Mapping;
+  const auto count = [&](Mapping mapping) {
+    return std::ranges::count(map.nodes, mapping, &engine::NodeMapping::mapping);
   };
   std::string text = fmt::format("{} in the model", map.nodes.size());
-  for (const auto& [fate, words] : {std::pair{Fate::kernel, "in kernels"},
-                                    {Fate::view, "views without a kernel"},
-                                    {Fate::folded, "folded"},
-                                    {Fate::sizes, "for sizes"},
-                                    {Fate::unknown, "not found"}})
-    if (count(fate)) text += fmt::format("; {}: {}", words, group_digits(count(fate)));
+  for (const auto& [mapping, words] : {std::pair{Mapping::kernel, "in kernels"},
+                                       {Mapping::view, "views without a kernel"},
+                                       {Mapping::folded, "folded"},
+                                       {Mapping::sizes, "for sizes"},
+                                       {Mapping::unknown, "not found"}})
+    if (count(mapping)) text += fmt::format("; {}: {}", words, group_digits(count(mapping)));
   return text;
 }
 

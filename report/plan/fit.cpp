@@ -138,8 +138,8 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
 std::string at_most_text(const plan::Fit& fit) {
   if (!fit.fits_if_likely || !*fit.fits_if_likely) return {};
   if (*fit.fits_at_most) return "; it fits even so";
-  return fmt::format("; it fits with {}, not with {}", format_bytes(fit.wanted.doubt.bytes),
-                     format_bytes(fit.wanted.doubt.most_bytes));
+  return fmt::format("; it fits with {}, not with {}", format_bytes(fit.wanted.uncertainty.bytes),
+                     format_bytes(fit.wanted.uncertainty.most_bytes));
 }
 
 /// Whether the peak of the model's own calls fits, too.
@@ -163,8 +163,8 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("step", step_text(options));
   line("peak", peak_text(wanted, recording));
   line("", held_text(wanted.at_peak));
-  if (wanted.doubt.is_lower_bound()) {
-    const PeakNote note = doubt_note(wanted);
+  if (wanted.uncertainty.is_lower_bound()) {
+    const PeakNote note = uncertainty_note(wanted);
     line(note.label, note.text + at_most_text(report.fit));
   }
   if (wanted.other_calls.may_differ())
@@ -299,7 +299,7 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
     return report.fit.wanted.incomplete_calls;
   };
   if (first.fit.set_aside_bytes > 0) {
-    const PeakNote note = doubt_note(first.fit.wanted);
+    const PeakNote note = uncertainty_note(first.fit.wanted);
     write_line(out, note.label, note.text + "; that much is set aside", layout);
   }
   if (const OtherCalls& calls = first.fit.wanted.other_calls; calls.may_differ())

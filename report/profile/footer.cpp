@@ -121,8 +121,8 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
   }
   line("peak", peak_text(profile.memory, profile.recording));
   if (profile.memory.at_peak.total() > 0) line("", held_text(profile.memory.at_peak));
-  if (profile.memory.doubt.is_lower_bound()) {
-    const PeakNote note = doubt_note(profile.memory);
+  if (profile.memory.uncertainty.is_lower_bound()) {
+    const PeakNote note = uncertainty_note(profile.memory);
     line(note.label, note.text);
   }
   if (others.may_differ()) line("estimate", estimate_text(others));

@@ -59,9 +59,9 @@ void write_peak_notes(fmt::memory_buffer& out, const StepMemory& memory) {
   const auto note = [&](std::string_view label, const std::string& text) {
     fmt::format_to(fmt::appender(out), "<p class=\"faint\">{}: {}</p>\n", label, escaped(text));
   };
-  if (memory.doubt.is_lower_bound()) {
-    const PeakNote doubt = doubt_note(memory);
-    note(doubt.label, doubt.text);
+  if (memory.uncertainty.is_lower_bound()) {
+    const PeakNote uncertainty = uncertainty_note(memory);
+    note(uncertainty.label, uncertainty.text);
   }
   if (memory.other_calls.may_differ()) note("estimate", estimate_text(memory.other_calls));
 }

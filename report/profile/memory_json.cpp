@@ -33,13 +33,14 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
                                       : std::nullopt);
 }
 
-void write_doubt(JsonWriter& json, const StepMemory& memory) {
-  const PeakDoubt& doubt = memory.doubt;
-  json.member("peak_is_lower_bound", doubt.is_lower_bound() && !memory.other_calls.is_no_bound());
-  json.member("peak_doubt_bytes", doubt.bytes);
-  json.member("peak_doubt_most_bytes", doubt.most_bytes);
+void write_uncertainty(JsonWriter& json, const StepMemory& memory) {
+  const PeakUncertainty& uncertainty = memory.uncertainty;
+  json.member("peak_is_lower_bound",
+              uncertainty.is_lower_bound() && !memory.other_calls.is_no_bound());
+  json.member("peak_doubt_bytes", uncertainty.bytes);
+  json.member("peak_doubt_most_bytes", uncertainty.most_bytes);
   json.key("peak_doubt_because");
-  doubt.is_lower_bound() ? json.value(because(doubt)) : json.null();
+  uncertainty.is_lower_bound() ? json.value(because(uncertainty)) : json.null();
 }
 
 namespace {
@@ -62,7 +63,7 @@ void write_memory(JsonWriter& json, const StepMemory& memory, const Recording& r
     json.member(name(static_cast<MemoryCategory>(i)), memory.at_peak.bytes[i]);
   json.end_object();
   json.member("requested_at_peak_bytes", memory.requested_at_peak_bytes);
-  write_doubt(json, memory);
+  write_uncertainty(json, memory);
   write_estimate(json, memory.other_calls);
   write_on_device(json, memory, device.context_bytes);
   json.member("micro_batches", std::int64_t{memory.micro_batches});

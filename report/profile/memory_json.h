@@ -18,9 +18,10 @@ void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& h
 void write_on_device(JsonWriter& json, const StepMemory& memory,
                      std::optional<std::int64_t> context_bytes);
 
-/// The members "peak_is_lower_bound", "peak_doubt_bytes", "peak_doubt_most_bytes" and
-/// "peak_doubt_because": the values that may live longer, also where the peak is no lower bound.
-void write_doubt(JsonWriter& json, const StepMemory& memory);
+/// The members "peak_is_lower_bound", "peak_uncertainty_bytes", "peak_uncertainty_most_bytes" and
+/// "peak_uncertainty_because": the values that may live longer, also where the peak is no lower
+/// bound.
+void write_uncertainty(JsonWriter& json, const StepMemory& memory);
 
 /// The member "memory": the owners of the bytes at the peak, by category and by module,
 /// nvidia-smi's value for `device`, and the bytes excluded from totals.

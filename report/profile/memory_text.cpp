@@ -42,11 +42,11 @@ std::string call_text(CallId id, const Recording& recording) {
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
   const OtherCalls& calls = memory.other_calls;
-  const std::string_view prefix = calls.is_no_bound()                ? "about "
-                                  : memory.doubt.is_lower_bound()    ? "at least "
-                                  : calls.may_differ()               ? "about "
-                                  : rests_on_upper_bounds(recording) ? "≤ "
-                                                                     : "";
+  const std::string_view prefix = calls.is_no_bound()                   ? "about "
+                                  : memory.uncertainty.is_lower_bound() ? "at least "
+                                  : calls.may_differ()                  ? "about "
+                                  : rests_on_upper_bounds(recording)    ? "≤ "
+                                                                        : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -56,21 +56,21 @@ std::string peak_text(const StepMemory& memory, const Recording& recording) {
                      call_text(memory.peak_call, recording));
 }
 
-std::string_view because(const PeakDoubt& doubt) {
-  switch (doubt.because) {
-    case LifetimeDoubt::function:
+std::string_view because(const PeakUncertainty& uncertainty) {
+  switch (uncertainty.because) {
+    case LifetimeUncertainty::function:
       return "functions whose source lines the file lacks may hold values longer";
-    case LifetimeDoubt::container:
+    case LifetimeUncertainty::container:
       return "calls return more than the file shows, which may hold values longer";
-    case LifetimeDoubt::no_lines:
+    case LifetimeUncertainty::no_lines:
       return "the file does not say which Python variables hold values";
-    case LifetimeDoubt::unregistered:
+    case LifetimeUncertainty::unregistered:
       return "constructors put tensors into attributes that are in no file, as they are neither "
              "parameters nor buffers";
-    case LifetimeDoubt::unread:
+    case LifetimeUncertainty::unread:
       return "in so small a step, tensors that a module holds without registering them matter: no "
              "file has them";
-    case LifetimeDoubt::none:
+    case LifetimeUncertainty::none:
       break;
   }
   return {};
@@ -111,18 +111,20 @@ std::string estimate_text(const OtherCalls& calls) {
                      because(calls));
 }
 
-std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower) {
+std::string uncertainty_text(const PeakUncertainty& uncertainty, bool may_be_lower) {
   std::string text = fmt::format("the peak {}: {}, up to {} more",
                                  may_be_lower ? "may be higher, too" : "is a lower bound",
-                                 because(doubt), format_bytes(doubt.bytes));
-  if (doubt.most_bytes > doubt.bytes)
-    text += fmt::format("; {} if they hold all until the end", format_bytes(doubt.most_bytes));
+                                 because(uncertainty), format_bytes(uncertainty.bytes));
+  if (uncertainty.most_bytes > uncertainty.bytes)
+    text +=
+        fmt::format("; {} if they hold all until the end", format_bytes(uncertainty.most_bytes));
   return text;
 }
 
-PeakNote doubt_note(const StepMemory& memory) {
+PeakNote uncertainty_note(const StepMemory& memory) {
   const bool may_be_lower = memory.other_calls.is_no_bound();
-  return {may_be_lower ? "lifetimes" : "lower bound", doubt_text(memory.doubt, may_be_lower)};
+  return {may_be_lower ? "lifetimes" : "lower bound",
+          uncertainty_text(memory.uncertainty, may_be_lower)};
 }
 
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {

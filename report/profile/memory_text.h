@@ -23,7 +23,7 @@ void write_line(fmt::memory_buffer& out, std::string_view label, std::string_vie
 std::string peak_text(const StepMemory& memory, const Recording& recording);
 
 /// Why a peak is a lower bound.
-std::string_view because(const PeakDoubt& doubt);
+std::string_view because(const PeakUncertainty& uncertainty);
 
 /// Why the model's own code may have another peak, and in training save other bytes
 /// (profile/memory/other_calls.h); empty without a reason.
@@ -34,7 +34,7 @@ std::string estimate_text(const OtherCalls& calls);
 
 /// The sentence about values that may live longer: the peak is a lower bound, or may be higher,
 /// too.
-std::string doubt_text(const PeakDoubt& doubt, bool may_be_lower = false);
+std::string uncertainty_text(const PeakUncertainty& uncertainty, bool may_be_lower = false);
 
 /// A line below a peak: its label and its text.
 struct PeakNote {
@@ -43,7 +43,7 @@ struct PeakNote {
 };
 
 /// The same of a step's peak, as a line.
-PeakNote doubt_note(const StepMemory& memory);
+PeakNote uncertainty_note(const StepMemory& memory);
 
 /// "parameters 1.2 GiB, activations 3.4 GiB": bytes by category, the largest first.
 std::string held_text(const MemoryBreakdown& held);

@@ -139,11 +139,11 @@ int judge(const DeviceSpec& device, const std::string& times, const std::vector<
   for (const Row& row : rows) {
     TimeModel& model = models.of(row);
     const auto estimate = model.estimate(row.kernel);
-    const Doubt doubt = model.doubt(row.kernel).value_or(Doubt());
+    const Uncertainty uncertainty = model.uncertainty(row.kernel).value_or(Uncertainty());
     if (estimate)
       fmt::print("{:.6g},{:.6g},{:.6g},{},{:.6g},{:.6g},{:.6g},{:.6g}\n", estimate->us,
-                 estimate->low_us, estimate->high_us, name(estimate->limit), doubt.prior,
-                 doubt.deviation, doubt.scatter, doubt.launch);
+                 estimate->low_us, estimate->high_us, name(estimate->limit), uncertainty.prior,
+                 uncertainty.deviation, uncertainty.scatter, uncertainty.launch);
     else
       fmt::print("nan,nan,nan,-\n");
   }

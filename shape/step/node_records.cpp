@@ -150,7 +150,7 @@ void NodeRecords::end_node(std::size_t index) {
   for (ValueId id : graph_.nodes[index].outputs)
     if (id != no_value && interpreter_.get(id).isTensor()) {
       add_node_output(node_of_[index], interpreter_.get(id).toTensor(), recorder_);
-      note_doubt(id);
+      note_uncertainty(id);
     }
   if (progress_ && index % progress_step == 0)
     progress_("forward", static_cast<std::int64_t>(index),
@@ -158,18 +158,18 @@ void NodeRecords::end_node(std::size_t index) {
 }
 
 // Views share a storage: the longest of their lifetimes counts.
-void NodeRecords::note_doubt(ValueId id) {
+void NodeRecords::note_uncertainty(ValueId id) {
   if (possible_lifetimes_.empty()) return;
   const trace::PossibleLifetime& end = possible_lifetimes_[static_cast<std::size_t>(id)];
   const StorageId storage = meta::storage_id(interpreter_.get(id).toTensor());
   if (storage < 0) return;
   StorageRecord& record = recorder_.recording().storages[static_cast<std::size_t>(storage)];
   record.end_is_open |= end.is_open;
-  if (end.doubt == LifetimeDoubt::none) return;
+  if (end.uncertainty == LifetimeUncertainty::none) return;
   const NodeId last = last_node_until(end.last);
   if (last <= record.may_live_until) return;
   record.may_live_until = last;
-  record.doubt = end.doubt;
+  record.uncertainty = end.uncertainty;
 }
 
 NodeId NodeRecords::last_node_until(std::size_t index) const {

@@ -41,7 +41,7 @@ class NodeRecords final : public NodeObserver {
                                         const std::vector<at::Tensor>& inputs);
   void add_nodes();
   void tell_unbacked_size(std::size_t index);
-  void note_doubt(ValueId id);
+  void note_uncertainty(ValueId id);
   NodeId last_node_until(std::size_t index) const;
 
   const Graph& graph_;

@@ -250,7 +250,7 @@ TEST_SUITE("engine_causes") {
     REQUIRE(pool != causes.end());
     CHECK(pool->place == "GlobalAveragePool_246");
     CHECK(pool->layers == std::vector<int>{33});
-    CHECK(std::ranges::count(causes, Cause::Kind::untold, &Cause::kind) == 0);
+    CHECK(std::ranges::count(causes, Cause::Kind::unknown, &Cause::kind) == 0);
   }
 
   TEST_CASE("with quantized residuals only the pooling is left") {

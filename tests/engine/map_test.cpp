@@ -67,7 +67,7 @@ std::vector<std::string> names_of(const Model& model, const LayerNodes& layer) {
   return names;
 }
 
-const NodeFate& fate_of(const Model& model, const NodeMap& map, const std::string& name) {
+const NodeMapping& mapping_of(const Model& model, const NodeMap& map, const std::string& name) {
   return map.nodes.at(static_cast<std::size_t>(model.nodes_by_name.at(name)));
 }
 
@@ -96,10 +96,10 @@ TEST_SUITE("engine_map") {
     CHECK(names_of(model, nodes_at(map, 0)) == Names{"Q_in"});
     CHECK(names_of(model, nodes_at(map, 1)) ==
           Names{"DQ_in", "Q_w", "DQ_w", "Conv_0", "Q_res", "DQ_res", "Add_1", "Relu_2", "Q_out"});
-    const NodeFate& absorbed = fate_of(model, map, "DQ_in");
+    const NodeMapping& absorbed = mapping_of(model, map, "DQ_in");
     CHECK(absorbed.layers.at(0).rule == Rule::flow);
-    CHECK(fate_of(model, map, "Conv_0").layers.at(0).rule == Rule::name);
-    CHECK(fate_of(model, map, "Flatten_3").fate == Fate::view);
+    CHECK(mapping_of(model, map, "Conv_0").layers.at(0).rule == Rule::name);
+    CHECK(mapping_of(model, map, "Flatten_3").mapping == Mapping::view);
     const auto role = [&](const char* node) {
       return quantizer_role(engine, model, map, model.nodes_by_name.at(node));
     };
@@ -122,10 +122,10 @@ TEST_SUITE("engine_map") {
     const NodeMap map = map_nodes(engine, model);
     for (const char* name : {"Q_out", "DQ_in", "DQ_w"}) {
       CAPTURE(name);
-      const NodeFate& fate = fate_of(model, map, name);
-      REQUIRE(fate.layers.size() == 1);
-      CHECK(fate.layers[0].rule == Rule::log);
-      CHECK(fate.layers[0].certainty == Certainty::certain);
+      const NodeMapping& mapping = mapping_of(model, map, name);
+      REQUIRE(mapping.layers.size() == 1);
+      CHECK(mapping.layers[0].rule == Rule::log);
+      CHECK(mapping.layers[0].certainty == Certainty::certain);
     }
     CHECK(quantizer_role(engine, model, map, model.nodes_by_name.at("Q_res")) == "duplicate");
   }
@@ -173,8 +173,9 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     const NodeMap map = map_nodes(engine, model);
     CHECK(nodes_at(map, 0).nodes.size() == 9 + 1);  // Up to Relu_2, and a parallel node.
     CHECK(nodes_at(map, 1).owner == 0);
-    CHECK(fate_of(model, map, "Q_out").fate == Fate::kernel);  // Beside the region: its neighbour.
-    CHECK(fate_of(model, map, "Q_out").layers.at(0).rule == Rule::neighbour);
+    CHECK(mapping_of(model, map, "Q_out").mapping ==
+          Mapping::kernel);  // Beside the region: its neighbour.
+    CHECK(mapping_of(model, map, "Q_out").layers.at(0).rule == Rule::neighbour);
   }
 
   TEST_CASE("an engine of TensorRT 10.16: every layer and node") {
@@ -182,10 +183,10 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     const Engine engine = read_engine(engine_samples + "mnist.graph.json");
     const NodeMap map = map_nodes(engine, model);
     CHECK(std::ranges::all_of(map.layers, &LayerNodes::is_resolved));
-    for (const NodeFate& fate : map.nodes) CHECK(fate.fate == Fate::kernel);
+    for (const NodeMapping& mapping : map.nodes) CHECK(mapping.mapping == Mapping::kernel);
     CHECK(names_of(model, nodes_at(map, 0)) == Names{"node_conv2d", "node_relu"});
     // One Gemm became a product and the sum of its bias, in the kernel of the softmax.
-    CHECK(fate_of(model, map, "node_linear_1").layers.size() == 2);
+    CHECK(mapping_of(model, map, "node_linear_1").layers.size() == 2);
     // The cast of an output: not from a node.
     CHECK(nodes_at(map, 8).nodes.empty());
     CHECK(model.nodes[static_cast<std::size_t>(nodes_at(map, 8).serves)].name == "node_argmax");

@@ -55,8 +55,8 @@ TEST_SUITE("fit") {
 
   TEST_CASE("the margin for uncertain lifetimes is set aside") {
     RecordingBuilder builder;
-    const StorageId early =
-        builder.storage({.bytes = 40_MiB, .may_live_until = 1, .doubt = LifetimeDoubt::function});
+    const StorageId early = builder.storage(
+        {.bytes = 40_MiB, .may_live_until = 1, .uncertainty = LifetimeUncertainty::function});
     const StorageId late = builder.storage({.bytes = 60_MiB});
     for (const StorageId made : {early, late}) {
       const CallId call = builder.call("aten::relu", {}, {}, builder.node("node"));
@@ -67,7 +67,7 @@ TEST_SUITE("fit") {
       return plan::fit(builder.recording(), {}, {.device_bytes = bytes}, {});
     };
     const plan::Fit fit = fit_into(200_MiB);
-    CHECK(fit.wanted.doubt.is_lower_bound());
+    CHECK(fit.wanted.uncertainty.is_lower_bound());
     CHECK(fit.set_aside_bytes == 40_MiB);
     CHECK(fit.margin_bytes({.device_bytes = 200_MiB}) ==
           200_MiB - 40_MiB - fit.wanted.peak_reserved_bytes);

@@ -237,7 +237,8 @@ TEST_SUITE("report") {
 
   TEST_CASE("values that may live longer are noted beside a lower bound, and beside an estimate") {
     StepMemory memory;
-    memory.doubt = {.bytes = 2048, .most_bytes = 4096, .because = LifetimeDoubt::function};
+    memory.uncertainty = {
+        .bytes = 2048, .most_bytes = 4096, .because = LifetimeUncertainty::function};
     memory.peak_call = none;
     const std::string held =
         ": functions whose source lines the file lacks may hold values longer, "
@@ -245,14 +246,14 @@ TEST_SUITE("report") {
     using enum OtherCallsReason;
     for (const auto reason : {OtherCallsReason::none, onnx, masks, training}) {
       memory.other_calls.reason = reason;
-      CHECK(doubt_note(memory).label == "lower bound");
-      CHECK(doubt_note(memory).text == "the peak is a lower bound" + held);
+      CHECK(uncertainty_note(memory).label == "lower bound");
+      CHECK(uncertainty_note(memory).text == "the peak is a lower bound" + held);
       CHECK(peak_text(memory, {}).starts_with("at least "));
     }
     for (const auto reason : {saving, saving_masks, functions, names}) {
       memory.other_calls.reason = reason;
-      CHECK(doubt_note(memory).label == "lifetimes");
-      CHECK(doubt_note(memory).text == "the peak may be higher, too" + held);
+      CHECK(uncertainty_note(memory).label == "lifetimes");
+      CHECK(uncertainty_note(memory).text == "the peak may be higher, too" + held);
       CHECK(peak_text(memory, {}).starts_with("about "));
     }
   }

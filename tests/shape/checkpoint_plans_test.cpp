@@ -142,9 +142,9 @@ TEST_SUITE("checkpoint_plans") {
       plan::CheckpointPlanner planner(step, modules, {.joins_modules = joins});
       CheckpointPlan two;
       two.regions.push_back({.modules = {modules[0], modules[1]}});
-      const plan::PlayedPlan played = planner.play(two);
-      REQUIRE(played.cost_us < planner.all_again().cost_us);
-      const plan::PlanAnswer answer = planner.known_answer(played.peaks.reserved_bytes);
+      const plan::SimulatedPlan simulated = planner.play(two);
+      REQUIRE(simulated.cost_us < planner.all_again().cost_us);
+      const plan::PlanAnswer answer = planner.known_answer(simulated.peaks.reserved_bytes);
       REQUIRE(answer.best);
       const bool is_joined = std::ranges::any_of(
           answer.best->plan.regions,

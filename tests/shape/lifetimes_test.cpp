@@ -136,8 +136,8 @@ TEST_SUITE("lifetimes") {
                 : forward_of(folder / file, Lifetimes::frames);
         const auto wanted = record.at("peak_bytes").get<std::int64_t>();
         const std::int64_t found = profile.totals.tensor_peak.bytes;
-        CHECK(profile.memory.doubt.peak_bytes == found);
-        const bool is_marked = profile.memory.doubt.is_lower_bound();
+        CHECK(profile.memory.uncertainty.peak_bytes == found);
+        const bool is_marked = profile.memory.uncertainty.is_lower_bound();
         CHECK((is_marked || std::abs(found - wanted) * 20 <= wanted));
         CHECK(found - wanted == known.at(file).at("bytes"));
         CHECK(is_marked == known.at(file).at("at_least"));
@@ -154,9 +154,10 @@ TEST_SUITE("lifetimes") {
       const Profile profile = forward_of(model, Lifetimes::frames);
       const auto wanted = record.at("peak_bytes").get<std::int64_t>();
       const std::int64_t missing = wanted - profile.totals.tensor_peak.bytes;
-      const bool is_marked = profile.memory.doubt.is_lower_bound(), is_low = missing * 200 > wanted;
+      const bool is_marked = profile.memory.uncertainty.is_lower_bound(),
+                 is_low = missing * 200 > wanted;
       CHECK((is_marked || !is_low));
-      CHECK((!is_low || missing <= profile.memory.doubt.bytes));
+      CHECK((!is_low || missing <= profile.memory.uncertainty.bytes));
       marked += is_marked;
       low += is_low;
       low_and_marked += is_marked && is_low;

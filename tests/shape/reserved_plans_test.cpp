@@ -6,7 +6,7 @@
 #include "plan/checkpoint/composed_step.h"
 #include "plan/checkpoint/planner.h"
 #include "plan/checkpoint/regions.h"
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "profile/policy_calls.h"
 #include "tests/shape/planned_steps.h"
 
@@ -93,7 +93,7 @@ TEST_SUITE("reserved_plans") {
         const plan::StepPeaks peaks = step.peaks(recorded), others = step.peaks(other);
         CHECK(others.allocated_bytes == peaks.allocated_bytes);
         CHECK(others.reserved_bytes == peaks.reserved_bytes);
-        CHECK(profile::peak_doubt(other).bytes == profile::peak_doubt(recorded).bytes);
+        CHECK(profile::peak_uncertainty(other).bytes == profile::peak_uncertainty(recorded).bytes);
         const auto asked = static_cast<double>(
             std::ranges::count(profile::calls_with_policy(recorded, plan), true));
         CHECK(composed.cost_us() ==

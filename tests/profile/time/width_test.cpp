@@ -19,9 +19,9 @@ std::vector<JudgedRow> made_up(const Spread& spread, int count) {
   std::vector<JudgedRow> rows;
   rows.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
-    const Doubt doubt{0.2, 0.2 * std::exp(-2 * even(random)), std::exp(even(random) - 0.5),
-                      even(random)};
-    rows.push_back({error(random) * half_width(0.5, spread, doubt), doubt, i % 5});
+    const Uncertainty uncertainty{0.2, 0.2 * std::exp(-2 * even(random)),
+                                  std::exp(even(random) - 0.5), even(random)};
+    rows.push_back({error(random) * half_width(0.5, spread, uncertainty), uncertainty, i % 5});
   }
   return rows;
 }
@@ -30,9 +30,9 @@ std::vector<JudgedRow> made_up(const Spread& spread, int count) {
 
 TEST_SUITE("time_width") {
   TEST_CASE("the half width is the product of its powers") {
-    const Doubt doubt{0.2, 0.1, 1.5, 0.25};
-    CHECK(half_width(3, {}, doubt) == doctest::Approx(3 * 0.1 * 1.5));
-    CHECK(half_width(3, {2, 0.5, -1}, doubt) ==
+    const Uncertainty uncertainty{0.2, 0.1, 1.5, 0.25};
+    CHECK(half_width(3, {}, uncertainty) == doctest::Approx(3 * 0.1 * 1.5));
+    CHECK(half_width(3, {2, 0.5, -1}, uncertainty) ==
           doctest::Approx(3 * 0.2 * 0.25 * std::sqrt(1.5) * std::exp(-0.25)));
     CHECK(half_width(0.3, {2, 2, 0}, {}) == doctest::Approx(0.3));  // Without points.
   }
@@ -64,7 +64,7 @@ TEST_SUITE("time_width") {
     double narrow = 0, wide = 0;
     int narrow_rows = 0, wide_rows = 0;
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const bool is_narrow = rows[i].doubt.deviation < 0.07;
+      const bool is_narrow = rows[i].uncertainty.deviation < 0.07;
       (is_narrow ? narrow : wide) += errors[i];
       ++(is_narrow ? narrow_rows : wide_rows);
     }

@@ -106,31 +106,32 @@ class EndFinder {
     return i != no_index && !calls_function(line_of(i).text, graph_.nodes[node].call);
   }
 
-  void put_off(std::size_t value, std::size_t last, LifetimeDoubt doubt) {
+  void put_off(std::size_t value, std::size_t last, LifetimeUncertainty uncertainty) {
     ends_[value].is_open = true;
     if (last <= ends_[value].last) return;
     ends_[value].last = last;
-    ends_[value].doubt = doubt;
+    ends_[value].uncertainty = uncertainty;
   }
 
   void add_made(std::size_t node, std::size_t value) {
     const ScopeId stays_in = graph_.values[value].may_stay_in;
     if (stays_in != no_scope)
       return put_off(value, last_of_scope_[static_cast<std::size_t>(stays_in)],
-                     LifetimeDoubt::no_lines);
+                     LifetimeUncertainty::no_lines);
     const std::size_t i = run_.statement_of[node];
     const bool is_followed = graph_.traits.functions_are_followed && i == no_index;
     if (!graph_.nodes[node].releases.empty() || is_followed) return;
     if (i == no_index) return add_unknown(node, value);
     if (line_of(i).text.empty())
-      return put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);
+      return put_off(value, run_.calls[statement(i).call].last, LifetimeUncertainty::no_lines);
     if (const auto call = last_of_call_.find(graph_.nodes[node].call); call != last_of_call_.end())
-      put_off(value, call->second, LifetimeDoubt::function);
+      put_off(value, call->second, LifetimeUncertainty::function);
     if (is_hidden(node)) {
-      put_off(value, statement(i).last, LifetimeDoubt::function);
-      if (lacks(i)) put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::container);
+      put_off(value, statement(i).last, LifetimeUncertainty::function);
+      if (lacks(i))
+        put_off(value, run_.calls[statement(i).call].last, LifetimeUncertainty::container);
       if (gives_to_keeper(simple_statement(line_of(i).text)))
-        put_off(value, graph_.nodes.size() - 1, LifetimeDoubt::container);
+        put_off(value, graph_.nodes.size() - 1, LifetimeUncertainty::container);
     }
     open_where_lacking(i, value);
     add_inner_lines(node, value);
@@ -144,7 +145,7 @@ class EndFinder {
     for (std::size_t i = run_.statement_of[node]; i != no_index; i = run_.caller_of(i)) {
       if (last_[value] <= statement(i).last || last_read_[value] == never_dies) return;
       if (!binds(i) && is_read_below(value, i))
-        put_off(value, run_.calls[statement(i).call].last, LifetimeDoubt::no_lines);
+        put_off(value, run_.calls[statement(i).call].last, LifetimeUncertainty::no_lines);
     }
   }
 
@@ -176,14 +177,14 @@ class EndFinder {
       if (caller == no_index || ends_[value].last < call.last) return;
       const bool is_returned = last_read_[value] > call.last || statement(caller).result == node;
       if (is_returned && !is_called_by_its_line(graph_, run_, statement(i).call))
-        put_off(value, statement(caller).last, LifetimeDoubt::function);
+        put_off(value, statement(caller).last, LifetimeUncertainty::function);
       // What a callee gets beside a result, and returns, is all that it returns so.
-      const bool is_rest = ends_[value].doubt == LifetimeDoubt::container;
+      const bool is_rest = ends_[value].uncertainty == LifetimeUncertainty::container;
       if (lacks(caller) && (is_rest || !has_lacking_[statement(i).call]))
-        put_off(value, end_of_rest(caller), LifetimeDoubt::container);
+        put_off(value, end_of_rest(caller), LifetimeUncertainty::container);
       if (containers_->has_other_name(static_cast<ValueId>(value), i))
         if (const std::size_t end = containers_->end_of(caller); end != no_index)
-          put_off(value, end, LifetimeDoubt::container);
+          put_off(value, end, LifetimeUncertainty::container);
       i = caller;
     }
   }
@@ -221,7 +222,7 @@ class EndFinder {
       return true;
     };
     while (scope != 0 && !holds(scope)) scope = parent_of(scope);
-    put_off(value, last_of_scope_[static_cast<std::size_t>(scope)], LifetimeDoubt::no_lines);
+    put_off(value, last_of_scope_[static_cast<std::size_t>(scope)], LifetimeUncertainty::no_lines);
   }
 
   /// A function's parameter may hold what its caller's line made.
@@ -229,7 +230,7 @@ class EndFinder {
     const std::size_t i = run_.statement_of[node], made_at = made_at_[value];
     if (made_at == no_index) return;
     for (std::size_t j = run_.statement_of[made_at]; j != no_index; j = run_.caller_of(j))
-      if (j == i) return put_off(value, statement(i).last, LifetimeDoubt::function);
+      if (j == i) return put_off(value, statement(i).last, LifetimeUncertainty::function);
   }
 
   const Graph& graph_;

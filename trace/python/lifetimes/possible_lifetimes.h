@@ -11,7 +11,7 @@ namespace symprof::trace {
 
 struct PossibleLifetime {
   std::size_t last = 0;  ///< The index of the last node during which the value may be alive.
-  LifetimeDoubt doubt = LifetimeDoubt::none;  ///< none: last_uses() is exact.
+  LifetimeUncertainty uncertainty = LifetimeUncertainty::none;  ///< none: last_uses() is exact.
   /// No upper bound is known: the value was in a function without lines, or the file is a trace,
   /// and an attribute or a list may hold it. `last` is then an estimate.
   bool is_open = false;

@@ -23,14 +23,14 @@ struct Model : test::Function {
     return trace::possible_lifetimes(graph)[static_cast<std::size_t>(id(name))].is_open;
   }
 
-  std::pair<std::string, LifetimeDoubt> end(const std::string& name) const {
+  std::pair<std::string, LifetimeUncertainty> end(const std::string& name) const {
     const trace::PossibleLifetime end =
         trace::possible_lifetimes(graph)[static_cast<std::size_t>(id(name))];
-    return {graph.nodes[end.last].name, end.doubt};
+    return {graph.nodes[end.last].name, end.uncertainty};
   }
 };
 
-using End = std::pair<std::string, LifetimeDoubt>;
+using End = std::pair<std::string, LifetimeUncertainty>;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ TEST_SUITE("possible_lifetimes") {
     m.add("c", "relu", 1, {"b"});
     m.finish("c");
     for (const char* name : {"a", "b"}) {
-      CHECK(m.end(name).second == LifetimeDoubt::none);
+      CHECK(m.end(name).second == LifetimeUncertainty::none);
       CHECK_FALSE(m.is_open(name));
     }
   }
@@ -55,9 +55,9 @@ TEST_SUITE("possible_lifetimes") {
     m.add("result", "sub", call, {"high"});
     m.add("last", "relu", m.line("return torch.relu(x)"), {"result"});
     m.finish("last");
-    CHECK(m.end("low") == End{"result", LifetimeDoubt::function});
-    CHECK(m.end("high").second == LifetimeDoubt::none);  // Its last use is the line's end,
-    CHECK(m.is_open("high"));                            // but helper may have put it anywhere.
+    CHECK(m.end("low") == End{"result", LifetimeUncertainty::function});
+    CHECK(m.end("high").second == LifetimeUncertainty::none);  // Its last use is the line's end,
+    CHECK(m.is_open("high"));  // but helper may have put it anywhere.
     CHECK_FALSE(m.is_open("last"));
   }
 
@@ -68,8 +68,8 @@ TEST_SUITE("possible_lifetimes") {
     m.add("next", "mul", m.line("key = key * 2"), {"cached"});
     m.add("last", "relu", m.line("return torch.relu(key)"), {"next"});
     m.finish("last");
-    CHECK(m.end("cached") == End{"last", LifetimeDoubt::container});
-    CHECK(m.end("next").second == LifetimeDoubt::none);
+    CHECK(m.end("cached") == End{"last", LifetimeUncertainty::container});
+    CHECK(m.end("next").second == LifetimeUncertainty::none);
   }
 
   TEST_CASE(
@@ -89,12 +89,13 @@ TEST_SUITE("possible_lifetimes") {
       return m.end("wide");
     };
     CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(y)") ==
-          End{"next", LifetimeDoubt::container});
+          End{"next", LifetimeUncertainty::container});
     CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(found)").second ==
-          LifetimeDoubt::none);
-    CHECK(end_of_wide("return torch.relu(h)", "x = torch.relu(y)").second == LifetimeDoubt::none);
+          LifetimeUncertainty::none);
+    CHECK(end_of_wide("return torch.relu(h)", "x = torch.relu(y)").second ==
+          LifetimeUncertainty::none);
     CHECK(end_of_wide("return torch.relu(before)", "x = torch.relu(").second ==
-          LifetimeDoubt::none);
+          LifetimeUncertainty::none);
   }
 
   TEST_CASE("a helper function may hold its arguments") {
@@ -105,7 +106,7 @@ TEST_SUITE("possible_lifetimes") {
     m.add("result", "exp", call, {"used"});
     m.add("last", "relu", m.line("return torch.relu(x)"), {"result"});
     m.finish("last");
-    CHECK(m.end("given") == End{"result", LifetimeDoubt::function});
+    CHECK(m.end("given") == End{"result", LifetimeUncertainty::function});
   }
 
   TEST_CASE("a container that is returned besides a result may hold the function's values") {
@@ -147,8 +148,8 @@ TEST_SUITE("possible_lifetimes") {
     m.add("last", "exp", m.line("return torch.exp(patches)"), {"patches"});
     m.finish("last");
     CHECK(m.death("pixels") == "patches");
-    CHECK(m.end("pixels") == End{"last", LifetimeDoubt::no_lines});
-    CHECK(m.end("patches").second == LifetimeDoubt::none);
+    CHECK(m.end("pixels") == End{"last", LifetimeUncertainty::no_lines});
+    CHECK(m.end("patches").second == LifetimeUncertainty::none);
   }
 
   TEST_CASE("arguments of a call over several lines have no variable") {
@@ -160,7 +161,8 @@ TEST_SUITE("possible_lifetimes") {
     m.add("sum", "add", call, {"changed"});
     m.add("last", "relu", m.line("return torch.relu(y)"), {"sum"});
     m.finish("last");
-    for (const char* name : {"given", "changed"}) CHECK(m.end(name).second == LifetimeDoubt::none);
+    for (const char* name : {"given", "changed"})
+      CHECK(m.end(name).second == LifetimeUncertainty::none);
   }
 
   TEST_CASE("without lines only modules are known") {
@@ -171,8 +173,8 @@ TEST_SUITE("possible_lifetimes") {
     m.add("beside", "tanh", no_source, {"x"}, block);
     m.add("last", "add", no_source, {"result", "beside"});
     m.finish("last");
-    CHECK(m.end("inside") == End{"beside", LifetimeDoubt::no_lines});
-    CHECK(m.end("result").second == LifetimeDoubt::none);  // The step ends with its last use.
+    CHECK(m.end("inside") == End{"beside", LifetimeUncertainty::no_lines});
+    CHECK(m.end("result").second == LifetimeUncertainty::none);  // The step ends with its last use.
   }
 }
 

@@ -1,4 +1,4 @@
-#include "plan/checkpoint/integer_programme.h"
+#include "plan/checkpoint/integer_program.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <optional>
 #include <random>
 
-namespace symprof::integer_programme_test {
+namespace symprof::integer_program_test {
 namespace {
 
 /// A covering problem with binary variables, small enough to enumerate all choices.
@@ -45,7 +45,7 @@ struct Covering {
     return found;
   }
 
-  plan::IntegerProgramme programme() const {
+  plan::IntegerProgram program() const {
     return {.costs = costs,
             .lower = std::vector<double>(costs.size(), 0),
             .upper = std::vector<double>(costs.size(), 1),
@@ -89,13 +89,13 @@ std::optional<plan::LinearRow> refuse_even(const std::vector<double>& values) {
 
 }  // namespace
 
-TEST_SUITE("integer_programme") {
+TEST_SUITE("integer_program") {
   TEST_CASE("the solver finds the optimum, whatever was solved before") {
     std::mt19937 random(7);
     for (int i = 0; i < 40; ++i) {
       CAPTURE(i);
       const Covering covering(random, 12, 1 + i % 6);
-      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      const plan::IntegerSolver solver(covering.program(), enough_work);
       for (int forced = 0; forced < 3; ++forced) {
         std::vector<plan::VariableBounds> bounds;
         for (int j = 0; j < forced; ++j) bounds.push_back({j, 0, 0});
@@ -118,7 +118,7 @@ TEST_SUITE("integer_programme") {
     for (int i = 0; i < 40; ++i) {
       CAPTURE(i);
       const Covering covering(random, 10, 1 + i % 5);
-      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      const plan::IntegerSolver solver(covering.program(), enough_work);
       const double exact = covering.exact(0, true);
       const plan::IntegerAnswer answer = solver.solve({}, enough_work, refuse_even);
       CHECK(answer.least == doctest::Approx(exact).epsilon(1e-5));
@@ -141,7 +141,7 @@ TEST_SUITE("integer_programme") {
     for (int i = 0; i < 40; ++i) {
       CAPTURE(i);
       const Covering covering(random, 14, 6);
-      const plan::IntegerSolver solver(covering.programme(), enough_work);
+      const plan::IntegerSolver solver(covering.program(), enough_work);
       const double exact = covering.exact(0);
       for (const std::ptrdiff_t work : {0, 300, 3'000, 30'000}) {
         const plan::IntegerAnswer answer = solver.solve({}, work);
@@ -161,12 +161,12 @@ TEST_SUITE("integer_programme") {
     for (int i = 0; i < 40; ++i) {
       CAPTURE(i);
       const Covering covering(random, 12, 4);
-      plan::IntegerProgramme programme = covering.programme();
-      programme.near_whole = [&](const std::vector<double>& values) {
+      plan::IntegerProgram program = covering.program();
+      program.near_whole = [&](const std::vector<double>& values) {
         return std::vector{std::vector<double>(values.size(), 0),
                            std::vector<double>(values.size(), 1)};
       };
-      const plan::IntegerSolver solver(programme, enough_work);
+      const plan::IntegerSolver solver(program, enough_work);
       const double all_ones = std::accumulate(covering.costs.begin(), covering.costs.end(), 0.0);
       const plan::IntegerAnswer early = solver.solve({}, 1);
       if (!early.values.empty()) {
@@ -180,23 +180,23 @@ TEST_SUITE("integer_programme") {
   }
 
   TEST_CASE("contradictory rows are infeasible") {
-    plan::IntegerProgramme programme{.costs = {1, 1},
-                                     .lower = {0, 0},
-                                     .upper = {1, 1},
-                                     .ranks = {0, 0},
-                                     .broken_rows = [](const std::vector<double>& values) {
-                                       std::vector<plan::LinearRow> rows;
-                                       if (values[0] + values[1] < 1.5 - 1e-6)
-                                         rows.push_back({{{0, -1}, {1, -1}}, -1.5});
-                                       if (values[0] - values[1] < 0.5 - 1e-6)
-                                         rows.push_back({{{0, -1}, {1, 1}}, -0.5});
-                                       return rows;
-                                     }};
+    plan::IntegerProgram program{.costs = {1, 1},
+                                 .lower = {0, 0},
+                                 .upper = {1, 1},
+                                 .ranks = {0, 0},
+                                 .broken_rows = [](const std::vector<double>& values) {
+                                   std::vector<plan::LinearRow> rows;
+                                   if (values[0] + values[1] < 1.5 - 1e-6)
+                                     rows.push_back({{{0, -1}, {1, -1}}, -1.5});
+                                   if (values[0] - values[1] < 0.5 - 1e-6)
+                                     rows.push_back({{{0, -1}, {1, 1}}, -0.5});
+                                   return rows;
+                                 }};
     const plan::IntegerAnswer none =
-        plan::IntegerSolver(programme, enough_work).solve({}, enough_work);
+        plan::IntegerSolver(program, enough_work).solve({}, enough_work);
     CHECK(std::isinf(none.least));
     CHECK(none.values.empty());
   }
 }
 
-}  // namespace symprof::integer_programme_test
+}  // namespace symprof::integer_program_test

@@ -1,4 +1,4 @@
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -20,13 +20,12 @@ constexpr unsigned most_forced = 3;
 /// Work of the relaxation with which every search begins.
 constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
 /// Tableau cells that take as long as simulating one call of a step.
-constexpr std::ptrdiff_t work_of_played_call = 4'000;
+constexpr std::ptrdiff_t work_of_simulated_call = 4'000;
 
 }  // namespace
 
-PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
-                             std::vector<PoolRows> pools, std::int64_t usual_bytes,
-                             std::size_t step_calls)
+PoolProgram::PoolProgram(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
+                         std::int64_t usual_bytes, std::size_t step_calls)
     : costs_(costs.regions), pools_(std::move(pools)), host_free_us_(host.free_us) {
   const bool has_host = !host.regions.empty();
   for (std::size_t i = 0; i < costs_.size(); ++i)
@@ -37,11 +36,11 @@ PoolProgramme::PoolProgramme(const StepCosts& costs, const StepCosts& host,
     host_us_.push_back(0);
   }
   add_pools();
-  solver_.emplace(programme(usual_bytes, step_calls), most_work_of_root);
+  solver_.emplace(program(usual_bytes, step_calls), most_work_of_root);
 }
 
 /// The cost of the region without any of its keepable calls, and of each recomputed call.
-void PoolProgramme::add_region(const RegionCosts& costs, const RegionCosts* host) {
+void PoolProgram::add_region(const RegionCosts& costs, const RegionCosts* host) {
   const auto next = static_cast<int>(us_.size());
   regions_.push_back({next, next + 1, next + 2, costs.calls.size()});
   const std::size_t first = us_.size();
@@ -60,7 +59,7 @@ void PoolProgramme::add_region(const RegionCosts& costs, const RegionCosts* host
 }
 
 /// Each pool reserves a base and a multiple of a unit, if all weights have the same ones.
-void PoolProgramme::add_pools() {
+void PoolProgram::add_pools() {
   const auto is_like_all = [&](const PoolRows& pool) {
     return std::ranges::all_of(pools_, [&](const PoolRows& other) {
       return pool.unit_bytes == other.unit_bytes &&
@@ -81,38 +80,38 @@ void PoolProgramme::add_pools() {
   if (!host_us_.empty()) host_us_.resize(us_.size(), 0);
 }
 
-IntegerProgramme PoolProgramme::programme(std::int64_t usual_bytes, std::size_t step_calls) const {
-  IntegerProgramme programme{.costs = us_,
-                             .lower = std::vector<double>(us_.size(), 0),
-                             .upper = std::vector<double>(us_.size(), 1),
-                             .ranks = std::vector<std::optional<int>>(us_.size(), rank_of_calls)};
+IntegerProgram PoolProgram::program(std::int64_t usual_bytes, std::size_t step_calls) const {
+  IntegerProgram program{.costs = us_,
+                         .lower = std::vector<double>(us_.size(), 0),
+                         .upper = std::vector<double>(us_.size(), 1),
+                         .ranks = std::vector<std::optional<int>>(us_.size(), rank_of_calls)};
   for (const Region& region : regions_) {
-    programme.ranks[static_cast<std::size_t>(region.runs_again)] = rank_of_regions;
-    programme.ranks[static_cast<std::size_t>(region.has_policy)].reset();
+    program.ranks[static_cast<std::size_t>(region.runs_again)] = rank_of_regions;
+    program.ranks[static_cast<std::size_t>(region.has_policy)].reset();
   }
   if (waits_ >= 0) {
     const auto at = static_cast<std::size_t>(waits_);
-    programme.upper[at] = 0;
-    for (const double us : host_us_) programme.upper[at] += std::abs(us);
-    programme.ranks[at].reset();
+    program.upper[at] = 0;
+    for (const double us : host_us_) program.upper[at] += std::abs(us);
+    program.ranks[at].reset();
   }
   for (const auto& [variable, lower, upper] : bounds_of(usual_bytes)) {
     const auto at = static_cast<std::size_t>(variable);
-    programme.lower[at] = lower;
-    programme.upper[at] = upper;
-    programme.ranks[at].reset();
-    if (are_whole_ && variable == small_units_) programme.ranks[at] = rank_of_units;
+    program.lower[at] = lower;
+    program.upper[at] = upper;
+    program.ranks[at].reset();
+    if (are_whole_ && variable == small_units_) program.ranks[at] = rank_of_units;
   }
   for (const PoolRows& pool : pools_)
-    programme.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
-  programme.work_of_refusal = work_of_played_call * static_cast<std::ptrdiff_t>(step_calls);
-  programme.near_whole = [this](const std::vector<double>& values) { return near_whole(values); };
-  programme.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
-  return programme;
+    program.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
+  program.work_of_refusal = work_of_simulated_call * static_cast<std::ptrdiff_t>(step_calls);
+  program.near_whole = [this](const std::vector<double>& values) { return near_whole(values); };
+  program.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
+  return program;
 }
 
 /// The whole budget; the small pool gets a part of it.
-std::vector<VariableBounds> PoolProgramme::bounds_of(std::int64_t budget_bytes) const {
+std::vector<VariableBounds> PoolProgram::bounds_of(std::int64_t budget_bytes) const {
   double units = std::max(in_mebibytes(budget_bytes - base_bytes_) / unit_, 0.0);
   if (are_whole_) units = std::floor(units);
   std::vector<VariableBounds> bounds{{units_, units, units}};
@@ -120,7 +119,7 @@ std::vector<VariableBounds> PoolProgramme::bounds_of(std::int64_t budget_bytes) 
   return bounds;
 }
 
-LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const {
+LinearRow PoolProgram::row_of(const PoolRows& pool, const HeldRow& held) const {
   LinearRow row{.terms = {}, .most = in_mebibytes(base_of(pool) - held.bytes)};
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     if (held.freed[r] == HeldRow::undecided) continue;
@@ -139,9 +138,9 @@ LinearRow PoolProgramme::row_of(const PoolRows& pool, const HeldRow& held) const
 }
 
 /// `kept` is by region and index into PoolRows::kept.
-double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
-                             const std::vector<std::vector<double>>& kept,
-                             const std::vector<double>& values) const {
+double PoolProgram::excess(const PoolRows& pool, const HeldRow& held,
+                           const std::vector<std::vector<double>>& kept,
+                           const std::vector<double>& values) const {
   double sum = in_mebibytes(held.bytes - base_of(pool));
   for (std::size_t r = 0; r < regions_.size(); ++r)
     if (held.freed[r] != HeldRow::undecided)
@@ -153,15 +152,15 @@ double PoolProgramme::excess(const PoolRows& pool, const HeldRow& held,
 }
 
 /// By region and index into PoolRows::kept.
-std::vector<std::vector<double>> PoolProgramme::kept_of(const PoolRows& pool,
-                                                        const std::vector<double>& values) const {
+std::vector<std::vector<double>> PoolProgram::kept_of(const PoolRows& pool,
+                                                      const std::vector<double>& values) const {
   std::vector<std::vector<double>> sums;
   for (std::size_t r = 0; r < regions_.size(); ++r) sums.push_back(kept_of(pool, r, values));
   return sums;
 }
 
-std::vector<double> PoolProgramme::kept_of(const PoolRows& pool, std::size_t region,
-                                           const std::vector<double>& values) const {
+std::vector<double> PoolProgram::kept_of(const PoolRows& pool, std::size_t region,
+                                         const std::vector<double>& values) const {
   std::vector<double> sums;
   for (const std::vector<std::int64_t>& by_call : pool.kept[region]) {
     double& sum = sums.emplace_back(0);
@@ -176,9 +175,9 @@ std::vector<double> PoolProgramme::kept_of(const PoolRows& pool, std::size_t reg
 
 /// The call that exceeds its limit by the most, which is returned in `most`; null: none by more
 /// than `most`.
-const HeldRow* PoolProgramme::worst_row(const PoolRows& pool,
-                                        const std::vector<std::vector<double>>& kept,
-                                        const std::vector<double>& values, double& most) const {
+const HeldRow* PoolProgram::worst_row(const PoolRows& pool,
+                                      const std::vector<std::vector<double>>& kept,
+                                      const std::vector<double>& values, double& most) const {
   const HeldRow* worst = nullptr;
   for (const HeldRow& held : pool.rows)
     if (const double beyond = excess(pool, held, kept, values); beyond > most)
@@ -187,7 +186,7 @@ const HeldRow* PoolProgramme::worst_row(const PoolRows& pool,
 }
 
 /// For each kind of weights, the most violated call.
-std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& values) const {
+std::vector<LinearRow> PoolProgram::broken_rows(const std::vector<double>& values) const {
   std::vector<LinearRow> rows;
   add_broken_links(values, rows);
   for (const PoolRows& pool : pools_) {
@@ -200,8 +199,8 @@ std::vector<LinearRow> PoolProgramme::broken_rows(const std::vector<double>& val
 
 /// A call is recomputed only with its region, and the region has a policy as soon as one of its
 /// calls is kept. The last row is the wait for the host.
-void PoolProgramme::add_broken_links(const std::vector<double>& values,
-                                     std::vector<LinearRow>& rows) const {
+void PoolProgram::add_broken_links(const std::vector<double>& values,
+                                   std::vector<LinearRow>& rows) const {
   const auto value = [&](int variable) { return values[static_cast<std::size_t>(variable)]; };
   for (const Region& region : regions_) {
     int kept = -1;
@@ -227,7 +226,7 @@ void PoolProgramme::add_broken_links(const std::vector<double>& values,
   if (sum > host_free_us_ + row_tolerance) rows.push_back(std::move(row));
 }
 
-CheckpointPlan PoolProgramme::plan_of(const std::vector<double>& values) const {
+CheckpointPlan PoolProgram::plan_of(const std::vector<double>& values) const {
   CheckpointPlan plan;
   for (std::size_t r = 0; r < regions_.size(); ++r) {
     if (values[static_cast<std::size_t>(regions_[r].runs_again)] < 0.5) continue;
@@ -240,8 +239,8 @@ CheckpointPlan PoolProgramme::plan_of(const std::vector<double>& values) const {
   return plan;
 }
 
-PoolProgramme::Answer PoolProgramme::solve(std::int64_t budget_bytes, std::ptrdiff_t most_work,
-                                           const NeedOf& need_of, unsigned variation) const {
+PoolProgram::Answer PoolProgram::solve(std::int64_t budget_bytes, std::ptrdiff_t most_work,
+                                       const NeedOf& need_of, unsigned variation) const {
   if (budget_bytes < base_bytes_) return {};
   std::vector<VariableBounds> bounds = bounds_of(budget_bytes);
   std::minstd_rand random(variation * 7919 + 1);

@@ -11,7 +11,7 @@
 
 namespace symprof::plan {
 
-struct IntegerProgramme {
+struct IntegerProgram {
   std::vector<double> costs, lower, upper;  ///< By variable.
   /// By variable: branching order, lower ranks first; empty: continuous.
   std::vector<std::optional<int>> ranks;
@@ -46,7 +46,7 @@ class IntegerSolver {
  public:
   /// Solves the relaxation from which every search begins, with at most `most_work` tableau cells
   /// changed.
-  IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_work);
+  IntegerSolver(IntegerProgram program, std::ptrdiff_t most_work);
 
   /// The first solution gets `most_work` tableau cells, fewer if one is known near the relaxation;
   /// the search for better ones gets as many again. If the search ends early, IntegerAnswer::least
@@ -56,7 +56,7 @@ class IntegerSolver {
                       const Refusal& refusal = {}) const;
 
  private:
-  IntegerProgramme programme_;
+  IntegerProgram program_;
   DualSimplex root_;
 };
 

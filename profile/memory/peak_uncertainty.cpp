@@ -1,4 +1,4 @@
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@
 namespace symprof::profile {
 namespace {
 
-constexpr std::size_t doubts = 6;  // Values of LifetimeDoubt.
+constexpr std::size_t uncertainties = 6;  // Values of LifetimeUncertainty.
 
 /// Two unregistered tensors of a module, one block each, are 5 % of such a small inference. Files
 /// do not contain them, and in this case constructors were not searched for them.
@@ -22,9 +22,9 @@ constexpr std::int64_t unread_bytes = 2 * smallest_block_bytes, small_step = 20 
 /// Smaller parts of the peak are ignored: exporters add their own nodes, without source lines.
 constexpr std::int64_t worth_a_word = 200;
 
-class DoubtReplay {
+class UncertaintyReplay {
  public:
-  explicit DoubtReplay(const Recording& recording) : recording_(recording) {
+  explicit UncertaintyReplay(const Recording& recording) : recording_(recording) {
     std::vector<bool> is_made(recording.storages.size());
     for (const MemoryEvent& event : recording.events)
       if (event.kind == EventKind::allocate)
@@ -34,9 +34,9 @@ class DoubtReplay {
     least_peak_ = most_peak_ = open_peak_ = live_;
   }
 
-  PeakDoubt run() {
+  PeakUncertainty run() {
     for (const MemoryEvent& event : recording_.events) apply(event);
-    PeakDoubt found{.peak_bytes = least_peak_, .trains = trains_};
+    PeakUncertainty found{.peak_bytes = least_peak_, .trains = trains_};
     const bool is_unread = may_lack_tensors();
     std::int64_t unregistered = is_unread ? unread_bytes : 0;
     for (const std::int64_t bytes : recording_.unregistered_bytes)
@@ -44,10 +44,11 @@ class DoubtReplay {
     const std::int64_t longer = most_peak_ - least_peak_;
     if (longer + unregistered > least_peak_ / worth_a_word) {
       found.bytes = longer + unregistered;
-      const LifetimeDoubt doubt = is_unread ? LifetimeDoubt::unread : LifetimeDoubt::unregistered;
-      held_at_peak_[static_cast<std::size_t>(doubt)] = unregistered;
+      const LifetimeUncertainty uncertainty =
+          is_unread ? LifetimeUncertainty::unread : LifetimeUncertainty::unregistered;
+      held_at_peak_[static_cast<std::size_t>(uncertainty)] = unregistered;
       const auto largest = std::ranges::max_element(held_at_peak_);
-      found.because = static_cast<LifetimeDoubt>(largest - held_at_peak_.begin());
+      found.because = static_cast<LifetimeUncertainty>(largest - held_at_peak_.begin());
       found.most_bytes = std::max(most_peak_, open_peak_) - least_peak_ + unregistered;
     }
     return found;
@@ -72,7 +73,8 @@ class DoubtReplay {
   }
 
   std::int64_t& held_for(StorageId id) {
-    return held_[static_cast<std::size_t>(recording_.storages[static_cast<std::size_t>(id)].doubt)];
+    return held_[static_cast<std::size_t>(
+        recording_.storages[static_cast<std::size_t>(id)].uncertainty)];
   }
 
   void apply(const MemoryEvent& event) {
@@ -115,7 +117,7 @@ class DoubtReplay {
 
   const Recording& recording_;
   std::priority_queue<Held, std::vector<Held>, std::greater<>> late_;
-  std::array<std::int64_t, doubts> held_{}, held_at_peak_{};
+  std::array<std::int64_t, uncertainties> held_{}, held_at_peak_{};
   std::int64_t live_ = 0, least_peak_ = 0;
   std::int64_t extra_ = 0, most_peak_ = 0;  // Bytes that may be held, and the peak with them.
   std::int64_t open_ = 0, open_peak_ = 0;   // Bytes with open lifetimes, and the peak with them.
@@ -124,6 +126,8 @@ class DoubtReplay {
 
 }  // namespace
 
-PeakDoubt peak_doubt(const Recording& recording) { return DoubtReplay(recording).run(); }
+PeakUncertainty peak_uncertainty(const Recording& recording) {
+  return UncertaintyReplay(recording).run();
+}
 
 }  // namespace symprof::profile

@@ -1,4 +1,4 @@
-#include "profile/memory/peak_doubt.h"
+#include "profile/memory/peak_uncertainty.h"
 
 #include <doctest/doctest.h>
 
@@ -19,7 +19,7 @@ Recording three_nodes(std::int64_t first, std::int64_t second, std::int64_t thir
     StorageRecord record{.bytes = blocks * block};
     if (node == 0 && until != none) {
       record.may_live_until = until;
-      record.doubt = LifetimeDoubt::function;
+      record.uncertainty = LifetimeUncertainty::function;
     }
     const StorageId made = builder.storage(record);
     const CallId call = builder.call("aten::relu", {}, {}, node);
@@ -33,92 +33,92 @@ Recording three_nodes(std::int64_t first, std::int64_t second, std::int64_t thir
 
 TEST_SUITE("peak_doubt") {
   TEST_CASE("no lifetime uncertainty if the file shows all lifetimes") {
-    const PeakDoubt doubt = profile::peak_doubt(three_nodes(10, 20, 30, none));
-    CHECK(doubt.bytes == 0);
-    CHECK(doubt.peak_bytes == 30 * block);
-    CHECK_FALSE(doubt.is_lower_bound());
-    CHECK(doubt.because == LifetimeDoubt::none);
+    const PeakUncertainty uncertainty = profile::peak_uncertainty(three_nodes(10, 20, 30, none));
+    CHECK(uncertainty.bytes == 0);
+    CHECK(uncertainty.peak_bytes == 30 * block);
+    CHECK_FALSE(uncertainty.is_lower_bound());
+    CHECK(uncertainty.because == LifetimeUncertainty::none);
   }
 
   TEST_CASE("blocks that may live longer count where they may be alive") {
-    const PeakDoubt to_second = profile::peak_doubt(three_nodes(10, 20, 30, 1));
+    const PeakUncertainty to_second = profile::peak_uncertainty(three_nodes(10, 20, 30, 1));
     CHECK(to_second.bytes == std::max(10 + 20, 30) * block - 30 * block);
     CHECK_FALSE(to_second.is_lower_bound());
-    const PeakDoubt to_third = profile::peak_doubt(three_nodes(10, 20, 30, 2));
+    const PeakUncertainty to_third = profile::peak_uncertainty(three_nodes(10, 20, 30, 2));
     CHECK(to_third.bytes == (10 + 30) * block - 30 * block);
     CHECK(to_third.is_lower_bound());
-    CHECK(to_third.because == LifetimeDoubt::function);
+    CHECK(to_third.because == LifetimeUncertainty::function);
   }
 
   TEST_CASE("without Python lines the threshold is lower; 0.5 % of the peak is ignored") {
-    CHECK(profile::peak_doubt(three_nodes(5, 20, 1000, 2)).bytes == 0);
+    CHECK(profile::peak_uncertainty(three_nodes(5, 20, 1000, 2)).bytes == 0);
     Recording recording = three_nodes(6, 20, 1000, 2);
-    CHECK(profile::peak_doubt(recording).bytes == 6 * block);
-    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
-    recording.storages[0].doubt = LifetimeDoubt::no_lines;
-    CHECK(profile::peak_doubt(recording).is_lower_bound());
+    CHECK(profile::peak_uncertainty(recording).bytes == 6 * block);
+    CHECK_FALSE(profile::peak_uncertainty(recording).is_lower_bound());
+    recording.storages[0].uncertainty = LifetimeUncertainty::no_lines;
+    CHECK(profile::peak_uncertainty(recording).is_lower_bound());
   }
 
   TEST_CASE("the upper bound holds all open blocks until the step's end") {
     Recording recording = three_nodes(10, 20, 30, 1);
     for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
-    CHECK(profile::peak_doubt(recording).most_bytes == 0);  // Not reported,
-    recording = three_nodes(10, 20, 30, 2);                 // unless there is uncertainty.
-    CHECK(profile::peak_doubt(recording).most_bytes == 10 * block);
+    CHECK(profile::peak_uncertainty(recording).most_bytes == 0);  // Not reported,
+    recording = three_nodes(10, 20, 30, 2);                       // unless there is uncertainty.
+    CHECK(profile::peak_uncertainty(recording).most_bytes == 10 * block);
     for (StorageRecord& storage : recording.storages) storage.end_is_open = true;
-    const PeakDoubt doubt = profile::peak_doubt(recording);
-    CHECK(doubt.bytes == 10 * block);
-    CHECK(doubt.most_bytes == (10 + 20) * block);
+    const PeakUncertainty uncertainty = profile::peak_uncertainty(recording);
+    CHECK(uncertainty.bytes == 10 * block);
+    CHECK(uncertainty.most_bytes == (10 + 20) * block);
   }
 
   TEST_CASE("in training the threshold is lower") {
     Recording recording = three_nodes(6, 20, 1000, 2);
-    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    CHECK_FALSE(profile::peak_uncertainty(recording).is_lower_bound());
     recording.calls.push_back(recording.calls.back());
     recording.calls.back().phase = Phase::backward;
     recording.storages.push_back({.bytes = block});
     recording.events.push_back({.storage = 3, .call = 3, .kind = EventKind::allocate});
-    CHECK(profile::peak_doubt(recording).is_lower_bound());
+    CHECK(profile::peak_uncertainty(recording).is_lower_bound());
   }
 
   TEST_CASE("unregistered tensors are counted in blocks, in addition to longer lifetimes") {
     Recording recording = three_nodes(10, 20, 30, none);
     recording.unregistered_bytes = {4, 513};
-    const PeakDoubt doubt = profile::peak_doubt(recording);
-    CHECK(doubt.bytes == (1 + 2) * block);
-    CHECK(doubt.most_bytes == doubt.bytes);
-    CHECK(doubt.peak_bytes == 30 * block);
-    CHECK(doubt.because == LifetimeDoubt::unregistered);
-    CHECK(doubt.is_lower_bound());
+    const PeakUncertainty uncertainty = profile::peak_uncertainty(recording);
+    CHECK(uncertainty.bytes == (1 + 2) * block);
+    CHECK(uncertainty.most_bytes == uncertainty.bytes);
+    CHECK(uncertainty.peak_bytes == 30 * block);
+    CHECK(uncertainty.because == LifetimeUncertainty::unregistered);
+    CHECK(uncertainty.is_lower_bound());
     recording = three_nodes(10, 20, 30, 2);
     recording.unregistered_bytes = {4};
-    CHECK(profile::peak_doubt(recording).bytes == (10 + 1) * block);
-    CHECK(profile::peak_doubt(recording).because == LifetimeDoubt::function);
+    CHECK(profile::peak_uncertainty(recording).bytes == (10 + 1) * block);
+    CHECK(profile::peak_uncertainty(recording).because == LifetimeUncertainty::function);
     recording = three_nodes(10, 20, 1000, none);
     recording.unregistered_bytes = {4};
-    CHECK(profile::peak_doubt(recording).bytes == 0);
+    CHECK(profile::peak_uncertainty(recording).bytes == 0);
   }
 
   TEST_CASE("in a small inference two possibly unregistered tensors count") {
     Recording recording = three_nodes(10, 20, 30, none);
     recording.traits = trace::exported_traits;
-    const PeakDoubt doubt = profile::peak_doubt(recording);
-    CHECK(doubt.bytes == 2 * block);
-    CHECK(doubt.because == LifetimeDoubt::unread);
-    CHECK(doubt.is_lower_bound());
+    const PeakUncertainty uncertainty = profile::peak_uncertainty(recording);
+    CHECK(uncertainty.bytes == 2 * block);
+    CHECK(uncertainty.because == LifetimeUncertainty::unread);
+    CHECK(uncertainty.is_lower_bound());
     recording.unregistered_bytes = {0};  // Constructors were read.
-    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    CHECK_FALSE(profile::peak_uncertainty(recording).is_lower_bound());
     recording = three_nodes(10, 20, 40, none);
     recording.traits = trace::exported_traits;
-    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    CHECK_FALSE(profile::peak_uncertainty(recording).is_lower_bound());
     recording = three_nodes(10, 20, 30, none);
     recording.traits = {};
-    CHECK_FALSE(profile::peak_doubt(recording).is_lower_bound());
+    CHECK_FALSE(profile::peak_uncertainty(recording).is_lower_bound());
   }
 
   TEST_CASE("2 % of the peak is not reported") {
-    CHECK_FALSE(profile::peak_doubt(three_nodes(1, 20, 50, 2)).is_lower_bound());
-    CHECK(profile::peak_doubt(three_nodes(1, 20, 49, 2)).is_lower_bound());
+    CHECK_FALSE(profile::peak_uncertainty(three_nodes(1, 20, 50, 2)).is_lower_bound());
+    CHECK(profile::peak_uncertainty(three_nodes(1, 20, 49, 2)).is_lower_bound());
   }
 }
 

@@ -1,4 +1,4 @@
-#include "plan/checkpoint/pool_programme.h"
+#include "plan/checkpoint/pool_program.h"
 
 #include <doctest/doctest.h>
 
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-namespace symprof::pool_programme_test {
+namespace symprof::pool_program_test {
 namespace {
 
 constexpr std::int64_t unit_bytes = std::int64_t{2} << 20;
@@ -128,7 +128,7 @@ struct Step {
 
 }  // namespace
 
-TEST_SUITE("pool_programme") {
+TEST_SUITE("pool_program") {
   TEST_CASE("the cheapest plan is found; one near the relaxation needs no search") {
     std::mt19937 random(1);
     double exact_us = 0, near_us = 0;
@@ -136,14 +136,14 @@ TEST_SUITE("pool_programme") {
       CAPTURE(i);
       const Step step(random);
       const std::int64_t budget_bytes = step.plain_bytes * (4 + i % 5) / 10;
-      const plan::PoolProgramme programme(step.costs, {}, step.pools, budget_bytes, 100);
+      const plan::PoolProgram program(step.costs, {}, step.pools, budget_bytes, 100);
       const std::optional<double> exact = step.least_us(budget_bytes);
-      const auto found = programme.solve(budget_bytes, 50'000'000);
+      const auto found = program.solve(budget_bytes, 50'000'000);
       REQUIRE(found.plan.has_value() == exact.has_value());
       if (!exact) continue;
       CHECK(step.cost_us(*found.plan) == doctest::Approx(*exact).epsilon(1e-5));
       CHECK(*found.least_us == doctest::Approx(*exact).epsilon(1e-4));
-      const auto near = programme.solve(budget_bytes, 1);
+      const auto near = program.solve(budget_bytes, 1);
       if (!near.plan) continue;
       CHECK(step.units_of(*near.plan) <= budget_bytes / unit_bytes);
       CHECK(step.cost_us(*near.plan) >= *exact * (1 - 1e-5));
@@ -155,4 +155,4 @@ TEST_SUITE("pool_programme") {
   }
 }
 
-}  // namespace symprof::pool_programme_test
+}  // namespace symprof::pool_program_test

@@ -1,4 +1,4 @@
-#include "plan/checkpoint/integer_programme.h"
+#include "plan/checkpoint/integer_program.h"
 
 #include <algorithm>
 #include <cmath>
@@ -31,9 +31,9 @@ struct BoundNode {
 
 class BranchAndBound {
  public:
-  BranchAndBound(const IntegerProgramme& programme, DualSimplex root, std::ptrdiff_t work,
+  BranchAndBound(const IntegerProgram& program, DualSimplex root, std::ptrdiff_t work,
                  Refusal refusal = {})
-      : programme_(programme),
+      : program_(program),
         refusal_(std::move(refusal)),
         most_work_(work),
         work_(work),
@@ -92,8 +92,8 @@ class BranchAndBound {
       const DualSimplex::Outcome outcome = simplex.solve(work_);
       if (outcome == DualSimplex::Outcome::impossible) return no_solution;
       if (outcome == DualSimplex::Outcome::stopped) break;
-      work_ -= programme_.work_of_rows;
-      const std::vector<LinearRow> rows = programme_.broken_rows(simplex.values());
+      work_ -= program_.work_of_rows;
+      const std::vector<LinearRow> rows = program_.broken_rows(simplex.values());
       if (rows.empty() && !refuse(simplex)) break;
       for (const LinearRow& row : rows) add(simplex, row);
     }
@@ -111,7 +111,7 @@ class BranchAndBound {
     if (!refusal_) return false;
     const std::vector<double> values = simplex.values();
     if (branching(values) >= 0) return false;
-    work_ -= programme_.work_of_refusal;
+    work_ -= program_.work_of_refusal;
     const std::optional<LinearRow> row = refusal_(values);
     if (row) add(simplex, *row);
     return row.has_value();
@@ -123,7 +123,7 @@ class BranchAndBound {
     double best = 0;
     for (std::size_t i = 0; i < values.size(); ++i) {
       if (!is_fractional(values, i)) continue;
-      const double worth = part(values[i]) - *programme_.ranks[i];
+      const double worth = part(values[i]) - *program_.ranks[i];
       if (found < 0 || worth > best) best = worth, found = static_cast<int>(i);
     }
     return found;
@@ -143,22 +143,22 @@ class BranchAndBound {
   }
 
   bool take(std::vector<double> values) {
-    if (!programme_.broken_rows(values).empty() || (refusal_ && refusal_(values))) return false;
+    if (!program_.broken_rows(values).empty() || (refusal_ && refusal_(values))) return false;
     double cost = 0;
-    for (std::size_t i = 0; i < values.size(); ++i) cost += values[i] * programme_.costs[i];
+    for (std::size_t i = 0; i < values.size(); ++i) cost += values[i] * program_.costs[i];
     if (cost < answer_.cost) answer_.cost = cost, answer_.values = std::move(values);
     return true;
   }
 
   void take_near_root() {
     const std::vector<double> values = root_.values();
-    if (!programme_.near_whole || branching(values) < 0) return;
-    for (std::vector<double>& near : programme_.near_whole(values)) take(std::move(near));
+    if (!program_.near_whole || branching(values) < 0) return;
+    for (std::vector<double>& near : program_.near_whole(values)) take(std::move(near));
   }
 
   void expand(const BoundNode& node) {
     DualSimplex simplex = root_;
-    work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
+    work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * program_.costs.size());
     for (const VariableBounds& bounds : node.bounds)
       simplex.set_bounds(bounds.variable, bounds.lower, bounds.upper);
     const double least = std::max(solve(simplex), node.least);
@@ -176,8 +176,8 @@ class BranchAndBound {
   }
 
   std::pair<double, double> bounds_of(const BoundNode& node, int variable) const {
-    std::pair<double, double> bounds{programme_.lower[static_cast<std::size_t>(variable)],
-                                     programme_.upper[static_cast<std::size_t>(variable)]};
+    std::pair<double, double> bounds{program_.lower[static_cast<std::size_t>(variable)],
+                                     program_.upper[static_cast<std::size_t>(variable)]};
     for (const VariableBounds& one : given_)
       if (one.variable == variable) bounds = {one.lower, one.upper};
     for (const VariableBounds& one : node.bounds)
@@ -193,7 +193,7 @@ class BranchAndBound {
       const std::vector<double> values = simplex.values();
       const int nearest = best_fractional(values, above_whole);
       const DualSimplex before = simplex;
-      work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * programme_.costs.size());
+      work_ -= static_cast<std::ptrdiff_t>(simplex.rows() * program_.costs.size());
       for (std::size_t i = 0; i < values.size(); ++i)
         if (static_cast<int>(i) == nearest ||
             (is_fractional(values, i) && above_whole(values[i]) > nearly_whole))
@@ -213,10 +213,10 @@ class BranchAndBound {
   static double above_whole(double value) { return value - std::floor(value); }
   static double from_whole(double value) { return std::abs(value - std::round(value)); }
   bool is_fractional(const std::vector<double>& values, std::size_t i) const {
-    return programme_.ranks[i] && from_whole(values[i]) > whole_tolerance;
+    return program_.ranks[i] && from_whole(values[i]) > whole_tolerance;
   }
 
-  const IntegerProgramme& programme_;
+  const IntegerProgram& program_;
   Refusal refusal_;
   std::ptrdiff_t most_work_, work_;
   DualSimplex root_;
@@ -228,16 +228,15 @@ class BranchAndBound {
 
 }  // namespace
 
-IntegerSolver::IntegerSolver(IntegerProgramme programme, std::ptrdiff_t most_work)
-    : programme_(std::move(programme)),
-      root_(BranchAndBound(programme_,
-                           DualSimplex(programme_.costs, programme_.lower, programme_.upper),
+IntegerSolver::IntegerSolver(IntegerProgram program, std::ptrdiff_t most_work)
+    : program_(std::move(program)),
+      root_(BranchAndBound(program_, DualSimplex(program_.costs, program_.lower, program_.upper),
                            most_work)
                 .relaxed()) {}
 
 IntegerAnswer IntegerSolver::solve(const std::vector<VariableBounds>& bounds,
                                    std::ptrdiff_t most_work, const Refusal& refusal) const {
-  return BranchAndBound(programme_, root_, most_work, refusal).run(bounds);
+  return BranchAndBound(program_, root_, most_work, refusal).run(bounds);
 }
 
 }  // namespace symprof::plan

@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "plan/checkpoint/integer_programme.h"
+#include "plan/checkpoint/integer_program.h"
 #include "plan/checkpoint/pool_rows.h"
 #include "plan/checkpoint/region_costs.h"
 #include "record/checkpoint_plan.h"
@@ -21,15 +21,15 @@ struct PoolNeed {
   std::int64_t small_bytes = 0, large_bytes = 0;
 };
 
-class PoolProgramme {
+class PoolProgram {
  public:
   /// A plan costs the larger of `costs` and of `host` beyond StepCosts::free_us; `host` without
   /// regions is ignored. Both have the same regions. `usual_bytes` is a typical budget: near it,
   /// answers are fast. `step_calls` measures the time to find out what a plan needs.
-  PoolProgramme(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
-                std::int64_t usual_bytes, std::size_t step_calls);
-  PoolProgramme(const PoolProgramme&) = delete;
-  PoolProgramme& operator=(const PoolProgramme&) = delete;
+  PoolProgram(const StepCosts& costs, const StepCosts& host, std::vector<PoolRows> pools,
+              std::int64_t usual_bytes, std::size_t step_calls);
+  PoolProgram(const PoolProgram&) = delete;
+  PoolProgram& operator=(const PoolProgram&) = delete;
 
   struct Answer {
     /// A lower bound of the cost of every plan within the budget; empty: there is none.
@@ -56,7 +56,7 @@ class PoolProgramme {
   static double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
   void add_region(const RegionCosts& costs, const RegionCosts* host);
   void add_pools();
-  IntegerProgramme programme(std::int64_t usual_bytes, std::size_t step_calls) const;
+  IntegerProgram program(std::int64_t usual_bytes, std::size_t step_calls) const;
   std::int64_t base_of(const PoolRows& pool) const { return are_whole_ ? pool.base_bytes : 0; }
   std::vector<VariableBounds> bounds_of(std::int64_t budget_bytes) const;
   std::vector<LinearRow> broken_rows(const std::vector<double>& values) const;
