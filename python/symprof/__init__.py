@@ -1,4 +1,4 @@
-"""symprof: what a deep-learning step costs on a GPU that is not there.
+"""symprof: the costs of a deep-learning step on a simulated GPU.
 
     import symprof
     import torch

@@ -1,4 +1,4 @@
-"""`python -m symprof` and the command `symprof` of the package: `run` in Python, everything else in C++."""
+"""`python -m symprof` and the package's command `symprof`: `run` in Python, every other verb in C++."""
 import os
 import sys
 

@@ -1,4 +1,4 @@
-"""How a profile is asked for again, with something changed."""
+"""Re-profiling with other sizes or settings."""
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -13,13 +13,13 @@ _NO_GRAPH = ("plan_{kind}: plans change a graph, and a program has none.\n"
 
 
 class Again(Protocol):
-    """What a profile was made of."""
+    """The source of a profile, for profiling it again."""
 
     def profile(self, changes: dict[str, Any]) -> tuple[Any, "Again"]:
-        """The handle of another profile, and what that was made of."""
+        """The handle of another profile, and its source."""
 
     def fit(self, devices: Sequence[str], job: Any) -> Any:
-        """The handle of whether it fits, and what a job costs there."""
+        """The handle of a fit, with the costs of a job."""
 
     def largest(self, name: str, devices: Sequence[str]) -> list[int | None]:
         """The largest size for each device."""
@@ -61,8 +61,8 @@ class File:
 
 
 class Call:
-    """A module and what it is called with. `run` takes the sizes and the settings, and gives a handle; `handle` is that of
-    these. Many runs share one `kernels()`, which takes longer to close than a run of a small model."""
+    """A module and the arguments of its call. `run` takes the sizes and the settings, and returns a handle; `handle` is that
+    of these sizes and settings. Many runs share one `kernels()`, which takes longer to close than a run of a small model."""
 
     def __init__(self, run: Callable[[dict[str, int], dict[str, Any]], Any], sizes: dict[str, int], settings: dict[str, Any],
                  kernels: Callable[[], Any], handle: Any = None) -> None:
@@ -119,7 +119,7 @@ class Call:
 
 
 class Program:
-    """A program that ran. It cannot be run again from here."""
+    """A program that has run. It cannot be rerun from here."""
 
     def __init__(self, handle: Any) -> None:
         self._handle = handle

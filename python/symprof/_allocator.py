@@ -13,19 +13,19 @@ import torch
 from ._cuda import refused
 from ._error import Error
 
-# The second one is the name of PyTorch before 2.9, which holds where the first one is not there.
+# The second is PyTorch's name before 2.9, which is used if the first is unset.
 _VARIABLES = ("PYTORCH_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF")
 _WORKSPACE = "CUBLAS_WORKSPACE_CONFIG"
 
 
 def workspace_bytes(text: str) -> int | None:
-    """What CUBLAS_WORKSPACE_CONFIG says, ":4096:8" for 8 buffers of 4,096 KiB; None where it says nothing."""
+    """The bytes of CUBLAS_WORKSPACE_CONFIG, ":4096:8" for 8 buffers of 4,096 KiB; None if unset."""
     pairs = re.findall(r":([0-9]+):([0-9]+)", text)
     return sum(int(size) * 1024 * int(count) for size, count in pairs) if pairs else None
 
 
 class Allocator:
-    """The settings in force. Those that `given` has (the option, or simulate's argument) come first, then the program's, then the
+    """The settings in force: those of `given` (the option, or simulate's argument) first, then the program's, then the
     environment's."""
 
     def __init__(self, program: Any, given: str) -> None:
@@ -98,7 +98,7 @@ class Allocator:
             (native, "_cuda_getCublasWorkspaceSize"): lambda: workspace(),
             (native, "_cuda_setCublasWorkspaceSize"): lambda size: resize(size),
             (native, "_cuda_getCublasLtWorkspaceSize"): lambda: workspace(),
-            (native, "_cuda_setCublasLtWorkspaceSize"): lambda size: None,  # It lies in cuBLAS's (docs of cublaslt_workspace_size).
+            (native, "_cuda_setCublasLtWorkspaceSize"): lambda size: None,  # It is part of cuBLAS's workspace (docs of cublaslt_workspace_size).
             (native, "_cuda_cudaCachingAllocator_raw_alloc"): self.allocate,
             (native, "_cuda_cudaCachingAllocator_raw_delete"): self.delete,
             (native, "_cuda_cudaCachingAllocator_enable"): self.enable,

@@ -46,7 +46,7 @@ def by_name(op: str, tensors: Sequence[T], positions: Sequence[int], integers: S
 
 
 def in_order(op: str, arguments: Mapping[str, Any]) -> list[Any]:
-    """As the operator was called, up to the last argument that is known; defaults stand for those between."""
+    """The operator's arguments in order, up to the last one that is known; missing ones in between are defaults."""
     schema = _schema(op)
     known = max((place + 1 for place, argument in enumerate(schema) if argument.name in arguments), default=0)
     return [arguments.get(argument.name, argument.default_value) for argument in schema[:known]]

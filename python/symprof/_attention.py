@@ -1,6 +1,6 @@
-"""Which attention kernels the simulated device takes, where PyTorch's Python asks: jagged tensors choose theirs there
-(torch/nested/_internal/sdpa.py), and programs may. The rules are those of aten/src/ATen/native/transformers/cuda/sdp_utils.cpp;
-a CPU build answers no.
+"""The simulated device's choice of attention kernels, for PyTorch's Python: jagged tensors choose theirs there
+(torch/nested/_internal/sdpa.py), and programs may. The rules are those of
+aten/src/ATen/native/transformers/cuda/sdp_utils.cpp; a CPU build answers no.
 """
 from typing import Any
 
@@ -19,7 +19,7 @@ def _is_on_device(params: Any) -> bool:
 
 
 def _is_square(params: Any) -> bool:
-    """The causal mask of two lengths has no agreed corner."""
+    """Whether the mask is not causal, or both lengths are equal: for two lengths a causal mask's alignment is not defined."""
     return not params.is_causal or params.query.is_nested or params.query.shape[2] == params.key.shape[2]
 
 

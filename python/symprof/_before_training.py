@@ -1,4 +1,4 @@
-"""What trainers' callbacks have in common."""
+"""Shared code of the trainers' callbacks."""
 from collections.abc import Callable, Iterable
 from typing import Any
 

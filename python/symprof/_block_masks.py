@@ -1,8 +1,6 @@
-"""FlexAttention's block masks in a simulation: which blocks of scores they keep is known.
-
-A mask function is evaluated on parts of the mask that are small enough for their values to be followed
-(meta/fake/known_values.h). Where it reads tensors whose values nobody knows, the blocks stay unknown. Under torch.compile
-create_block_mask is fused: the whole mask is never in memory.
+"""FlexAttention's block masks in a simulation: their kept blocks of scores are computed. A mask function is evaluated on
+parts of the mask that are small enough for their values to be followed (meta/fake/known_values.h). If it reads tensors with
+unknown values, the blocks stay unknown. Under torch.compile create_block_mask is fused: the whole mask is never in memory.
 """
 import math
 import weakref
@@ -54,7 +52,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By module and name."""
     face: Any = torch.nn.attention.flex_attention
     create, convert = face.create_mask, face._convert_mask_to_block_mask
-    made: list[tuple[weakref.ref[torch.Tensor], _Mask]] = []  # What create_mask gave last.
+    made: list[tuple[weakref.ref[torch.Tensor], _Mask]] = []  # The last result of create_mask.
 
     def batched(function: Callable[..., Any]) -> Callable[..., Any]:
         from torch._dynamo._trace_wrapped_higher_order_op import TransformGetItemToIndex
@@ -96,7 +94,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
 
 
 def _give_blocks(parts: list[torch.Tensor], sums: torch.Tensor | None, whole: int) -> None:
-    """As torch/nn/attention/flex_attention.py tells partial blocks from whole ones."""
+    """Splits partial blocks from full ones, as torch/nn/attention/flex_attention.py does."""
     if sums is None:
         return
     kept = sums > 0

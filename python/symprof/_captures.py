@@ -1,5 +1,5 @@
-"""Tensors that a function takes from elsewhere: its closure, its module. Operators of higher order give gradients to their
-operands alone; under PyTorch torch._dynamo makes operands of what their functions capture, and here these classes do."""
+"""Tensors that a function captures: from its closure, its module. Higher-order operators have gradients only for their
+operands; in PyTorch torch._dynamo makes operands of captured tensors, and here these classes do."""
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -28,7 +28,7 @@ class _Captures(TorchFunctionMode):
 
 
 class _Substitutes(TorchFunctionMode):
-    """Gives functions other tensors in the place of those that they capture."""
+    """Substitutes other tensors for those that functions capture."""
 
     def __init__(self, captured: Sequence[torch.Tensor], others: Sequence[torch.Tensor]) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ def _lifted(call: Function, count: int, slices: Function) -> Function:
 
 
 def _of_flat_branches(call: Function) -> Function:
-    """torch.cond's operator, whose branches return tuples of tensors; a program's return what they like."""
+    """torch.cond's operator, whose branches return tuples of tensors; a program's branches may return any structure."""
 
     def cond(self: Any, pred: Any, true_fn: Function, false_fn: Function, operands: Any) -> Any:
         specs: list[Any] = []
@@ -108,7 +108,7 @@ def _of_flat_branches(call: Function) -> Function:
 
 
 def _rows(tensors: Sequence[Any]) -> list[Any]:
-    """What a function is given of tensors that a scan runs over."""
+    """The slices of the scanned tensors that the function receives."""
     return [tensor[0] for tensor in tensors]
 
 

@@ -1,5 +1,6 @@
-"""Collectives that PyTorch's fake process group (torch/csrc/distributed/c10d/FakeProcessGroup.hpp) does not have as NCCL's:
-the other ranks have what rank 0 has, and objects that only another rank could make are refused."""
+"""Collectives whose behavior differs from NCCL's in PyTorch's fake process group
+(torch/csrc/distributed/c10d/FakeProcessGroup.hpp): the other ranks have rank 0's values, and objects that only another rank
+could create are refused."""
 import pickle
 from typing import Any
 
@@ -9,7 +10,7 @@ from ._error import Error
 
 
 def _gather_one(of_torch: Any) -> Any:
-    """The fake group copies the input into parts of the output's first dimension; NCCL fills memory, whatever its shape."""
+    """The fake group copies the input into parts of the output's first dimension; NCCL fills memory of any shape."""
 
     def gather(output_tensor: Any, input_tensor: Any, *args: Any, **kwargs: Any) -> Any:
         return of_torch(output_tensor.view(-1), input_tensor.view(-1), *args, **kwargs)
@@ -58,7 +59,7 @@ def _recv_object_list(object_list: list[Any], src: int | None = None, group: Any
 
 
 def _send_object_list(*args: Any, **kwargs: Any) -> None:
-    """What is sent is received by nobody."""
+    """Sent objects are dropped."""
 
 
 _OF_OBJECTS = {"all_gather_object": _all_gather_object, "gather_object": _gather_object, "recv_object_list": _recv_object_list,

@@ -1,4 +1,4 @@
-"""Commands that compute with values, or change files: each is the package's own command in a process of its own."""
+"""Commands that compute with values, or change files: each runs the package's command in a child process."""
 import json
 import os
 import pathlib
@@ -16,7 +16,7 @@ Path = str | os.PathLike[str]
 
 
 class Said:
-    """What a command said. It is true where its exit code is 0; `data` is its JSON, `text` what it printed beside it."""
+    """The result of a command. True if its exit code is 0; `data` is its JSON, `text` its other output."""
 
     def __init__(self, is_yes: bool, data: dict[str, Any], text: str) -> None:
         self._is_yes, self.data, self.text = is_yes, data, text
@@ -29,15 +29,15 @@ class Said:
 
 
 def compare(a: Path, b: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Runs two models on the same inputs: which of their values belong together, and where they part. True where their
-    outputs agree. Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`);
-    `inputs` are arrays by name, or a file of numpy's. What changed in the costs, Profile.compare says."""
+    """Runs two models on the same inputs: which of their values match, and where they diverge. True if their outputs agree.
+    Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`); `inputs` are arrays
+    by name, or a file of numpy's. For changes in the costs use Profile.compare."""
     return _asked("compare", (a, b), inputs, {**options, "format": "json"})
 
 
 def bisect(a: Path, b: Path, prefix: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and
-    .b.npz. True where there is one; where outputs agree, nothing is written. Options are those of `symprof bisect`."""
+    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and .b.npz.
+    True if there is one; if outputs agree, nothing is written. Options are those of `symprof bisect`."""
     return _asked("bisect", (a, b), inputs, {**options, "output": prefix})
 
 
@@ -48,8 +48,8 @@ def dump(model: Path, file: Path, **options: Any) -> Said:
 
 
 def restore(file: Path, **options: Any) -> Said:
-    """What a dump holds: listed, exported (`**{"as": "npz", "output": "values.npz"}`), or run again by another model
-    (`replay="b.onnx"`): true where that model's outputs are those of the dump. Options are those of `symprof restore`."""
+    """Lists a dump's contents, exports them (`**{"as": "npz", "output": "values.npz"}`), or replays them with another model
+    (`replay="b.onnx"`): true if that model's outputs are those of the dump. Options are those of `symprof restore`."""
     return _asked("restore", (file,), None, {**options, "format": "json"})
 
 

@@ -1,5 +1,5 @@
-"""torch.compile in a simulation: which functions PyTorch's compiler compiles (_compiled/), and which run eagerly. Of these a
-report says so once one is called."""
+"""torch.compile in a simulation: which functions PyTorch's compiler compiles (_compiled/), and which run eagerly. A report
+notes the latter once one is called."""
 import contextlib
 import functools
 import sys
@@ -28,7 +28,7 @@ def _is_inductor(backend: Any) -> bool:
 
 
 def is_compiled() -> bool:
-    """Whether a function that torch.compile gave is among the callers."""
+    """Whether a function that torch.compile returned is among the callers."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         code = frame.f_code
@@ -40,7 +40,7 @@ def is_compiled() -> bool:
 
 
 def _backend_of(callback: Any) -> Any:
-    """What torch._dynamo's wrappers of a backend hold in the end."""
+    """The backend inside torch._dynamo's wrappers."""
     while hasattr(callback, "_torchdynamo_orig_backend"):
         callback = callback._torchdynamo_orig_backend
     return callback
@@ -72,8 +72,8 @@ def _compiled(function: Callable[..., Any], called: Callable[[], None]) -> Calla
 
 
 class _Dynamo:
-    """torch._dynamo, once it is imported: it compiles for Inductor, where a compiler is given; else it compiles nothing. It tells
-    of calls of what it does not compile."""
+    """torch._dynamo, once it is imported: it compiles for Inductor, if a compiler is given; else it compiles nothing. It
+    reports calls of functions that it does not compile."""
 
     def __init__(self, called: Callable[[], None], compiler: Compiler | None, exits: contextlib.ExitStack) -> None:
         self.called, self.compiler, self.exits, self.is_held = called, compiler, exits, False
@@ -107,7 +107,7 @@ def _runs_as_it_is(model: Any) -> bool:
 
 @contextlib.contextmanager
 def compiled(program: Any, compiler: Compiler | None) -> Iterator[None]:
-    """While it is open, torch.compile compiles by `compiler`; without one, what it gives is called as it is."""
+    """While the context is open, torch.compile compiles by `compiler`; without one, it returns functions that run eagerly."""
     compile_as_it_is = torch.compile
 
     def called() -> None:
@@ -133,7 +133,7 @@ def compiled(program: Any, compiler: Compiler | None) -> Iterator[None]:
         dynamo = _Dynamo(called, compiler, exits)
         if "torch._dynamo.eval_frame" in sys.modules:
             dynamo.hold()
-        # Asked for a warning alone (torch._dynamo); the hooks are the simulation's.
+        # Used only for a warning (torch._dynamo); the hooks are the simulation's.
         exits.enter_context(replaced({(torch.nn.modules.module, "_has_any_global_hook"): lambda: False}))
         exits.callback(setattr, torch, "compile", compile_as_it_is)
         torch.compile = compile
@@ -141,7 +141,7 @@ def compiled(program: Any, compiler: Compiler | None) -> Iterator[None]:
 
 
 def _in_its_module(function: Any, made: Any, compiler: Compiler) -> Any:
-    """nn.Module.compile compiles its module's call with all hooks: nobody says that the module's code runs."""
+    """nn.Module.compile compiles its module's call with all hooks: no hook reports that the module's code runs."""
     module = getattr(function, "__self__", None)
     if not isinstance(module, torch.nn.Module) or getattr(function, "__func__", None) is not torch.nn.Module._call_impl:
         return made

@@ -27,8 +27,8 @@ class Tensor:
 
 @dataclass(frozen=True)
 class Call:
-    """A call as a rule sees it. `arguments` are its tensors and integers by name, those of the operator's schema or of the Triton
-    kernel's parameters; all else is left out."""
+    """A call, for a cost rule. `arguments` are its tensors and integers by name, those of the operator's schema or of the
+    Triton kernel's parameters; other arguments are left out."""
 
     op: str
     inputs: tuple[Tensor, ...]
@@ -44,7 +44,7 @@ class Call:
 
 @dataclass(frozen=True)
 class Cost:
-    """Of one call; a multiply-add is 2 FLOPs. Bytes that are not given are those of all inputs, and of all outputs."""
+    """The cost of one call; a multiply-add is 2 FLOPs. Default bytes are those of all inputs, and of all outputs."""
 
     product_flops: int = 0  # Matrix products, convolutions, attention.
     other_flops: int = 0
@@ -54,19 +54,18 @@ class Cost:
 
 Rule = Callable[[Call], Cost | None]
 _rules: dict[str, Rule] = {}
-compiled_kernels: dict[str, Rule] = {}  # Those that torch.compile wrote (python/symprof/_compiled/).
+compiled_kernels: dict[str, Rule] = {}  # Kernels that torch.compile generated (python/symprof/_compiled/).
 
 
 def cost_rule(op: str) -> Callable[[Rule], Rule]:
-    """Says what calls of an operator cost, in every profile that is made from now on. It comes before symprof's own rule.
+    """Registers the costs of an operator's calls, for every later profile. It overrides symprof's own rule.
 
         @symprof.cost_rule("acme::pool_pairs")
         def pool_pairs(call):
             return symprof.Cost(other_flops=2 * call.output(0).numel())
 
     The operator's name is that of torch.library; a Triton kernel's is "triton::" and its function's. A call for which the
-    rule returns None is unmodelled.
-    """
+    rule returns None is unmodelled."""
     if "::" not in op:
         raise Error(f"cost_rule: found {op!r}, wanted an operator's whole name.\n  torch.library has it: \"acme::pool_pairs\".")
 
@@ -79,7 +78,7 @@ def cost_rule(op: str) -> Callable[[Rule], Rule]:
 
 @functools.cache
 def _known() -> dict[str, Rule]:
-    """Kernels of packages that have no rule of their own in torch (python/symprof/_known_kernels.py)."""
+    """Kernels of packages without a rule in torch (python/symprof/_known_kernels.py)."""
     rules: dict[str, Rule] = importlib.import_module("._known_kernels", __package__).RULES
     return rules
 
@@ -93,7 +92,7 @@ def _counted_by_torch() -> dict[str, Any]:
 
 
 def operators() -> list[str]:
-    """Those that have a rule."""
+    """The operators that have a rule."""
     return list({**_rules, **_known(), **compiled_kernels, **_counted_by_torch()})
 
 
@@ -106,7 +105,7 @@ _Asked = Sequence[tuple[Sequence[int], str, int]]
 
 def ask(op: str, inputs: _Asked, outputs: _Asked, positions: Sequence[int],
         integers: Sequence[tuple[int, int]]) -> dict[str, int] | None:
-    """What the rule of an operator says: the program's own, symprof's, or that of torch's FLOP counter."""
+    """The cost by the operator's rule: the program's own, symprof's, or that of torch's FLOP counter."""
     from ._arguments import by_name
 
     read, written = (tuple(Tensor(tuple(sizes), dtype, size) for sizes, dtype, size in given) for given in (inputs, outputs))
@@ -131,7 +130,7 @@ def _cost_of(call: Call) -> Cost | None:
 
 
 def _counted(formula: Any, call: Call) -> Cost | None:
-    """Of tensors on `meta`: a formula may ask for more than sizes. What it asks beside them and integers is not recorded."""
+    """Counts on `meta` tensors: a formula may read more than sizes. Other values than sizes and integers are not recorded."""
     import torch
 
     from ._arguments import in_order
@@ -144,6 +143,6 @@ def _counted(formula: Any, call: Call) -> Cost | None:
     results = [meta(output) for output in call.outputs]
     try:
         flops = formula(*map(meta, in_order(call.op, call.arguments)), out_val=results[0] if len(results) == 1 else tuple(results))
-    except Exception:  # A formula of somebody else's, which wants what is not there.
+    except Exception:  # A foreign formula that needs data which is not available.
         return None
     return Cost(product_flops=int(flops))

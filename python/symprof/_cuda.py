@@ -1,7 +1,6 @@
-"""What a program asks about CUDA in Python, answered as the simulated device would.
-
-The answers stand in tables by owner and name; `replaced` puts them into torch and takes them out again. Where PyTorch's
-own Python asks its C++ (`torch._C._cuda_…`), the answer is given there, and PyTorch's Python stays as it is.
+"""A program's CUDA queries in Python, answered as by the simulated device. The answers are in tables by owner and name;
+`replaced` puts them into torch and removes them again. If PyTorch's own Python calls its C++ (`torch._C._cuda_…`), that
+function is replaced, and PyTorch's Python is unchanged.
 """
 import contextlib
 import sys
@@ -16,13 +15,13 @@ from ._streams import Event, Stream, set_stream, stream_ids
 
 
 def _always(value: Any) -> Any:
-    """A function of its own each time: torch._dynamo tells functions apart by their identity."""
+    """A new function each time: torch._dynamo distinguishes functions by their identity."""
     return lambda *args, **kwargs: value
 
 
 def flatten_parameters(self: torch.nn.RNNBase) -> None:
-    """One buffer for a layer's weights, as cuDNN has it; PyTorch's own looks at addresses, which no tensor has here. Where cuDNN is
-    switched off, there is none (torch/nn/modules/rnn.py)."""
+    """One buffer for a layer's weights, as in cuDNN; PyTorch's own function compares addresses, which no tensor has here. If
+    cuDNN is switched off, there is none (torch/nn/modules/rnn.py)."""
     weights: list[Any] = self._flat_weights
     if not torch.backends.cudnn.enabled or not all(
             isinstance(weight, torch.Tensor) and weight.is_cuda and weight.dtype == weights[0].dtype for weight in weights):
@@ -49,7 +48,7 @@ def _scatter(tensor: torch.Tensor, devices: Any, chunk_sizes: Any, dim: int, str
 
 
 def _memory_statistics(program: Any) -> dict[str, Any]:
-    """As torch._C._cuda_memoryStats gives them; what the simulated allocator does not count is left out."""
+    """The result of torch._C._cuda_memoryStats, without counters that the simulated allocator lacks."""
     memory = program.memory()
     gauges = {
         "allocated_bytes": (memory.allocated_bytes, memory.peak_allocated_bytes),
@@ -77,7 +76,8 @@ def _properties(device: Any) -> types.SimpleNamespace:
 
 
 def answers(program: Any, devices: int = 1) -> dict[tuple[Any, str], Any]:
-    """By module and name. `program` (symprof._native.Program) tells its device, and what the simulated allocator holds."""
+    """Replacements by module and name. `program` (symprof._native.Program) has the device and the simulated allocator's
+    memory."""
     device = program.device()
     return {
         **_about_device(device, devices),
@@ -229,7 +229,7 @@ def _about_execution() -> dict[tuple[Any, str], Any]:
 
 def _about_libraries(device: Any) -> dict[tuple[Any, str], Any]:
     cuda, cudnn = torch.cuda, sys.modules["torch.backends.cudnn"]
-    backend: Any = cudnn.m  # A class that stands in place of the module.
+    backend: Any = cudnn.m  # A class that replaces the module.
     runtime = types.SimpleNamespace(
         cudaError=types.SimpleNamespace(success=0),
         **{name: _always(0) for name in ("cudaProfilerStart", "cudaProfilerStop", "cudaHostRegister", "cudaHostUnregister",
@@ -253,7 +253,7 @@ _Table = dict[tuple[Any, str], Any]
 
 
 class Replaced:
-    """Answers that stand in torch."""
+    """Replacements in torch."""
 
     def __init__(self, table: _Table) -> None:
         self.table = table
@@ -272,7 +272,7 @@ class Replaced:
 
     @contextlib.contextmanager
     def away(self) -> Iterator[None]:
-        """For modules of torch that copy what stands there when they are imported."""
+        """Removes the replacements, for modules of torch that copy functions when they are imported."""
         try:
             self.take_out()
             yield

@@ -2,4 +2,4 @@
 
 
 class Error(ValueError):
-    """Bad input: where, what was found, what was wanted, and what to do next."""
+    """Bad input: the place, the value, the accepted values, and the next step."""

@@ -14,7 +14,7 @@ from ._profile import Profile
 
 
 def kernels_of_cpp() -> contextlib.AbstractContextManager[None]:
-    """Without torch in the process there are no kernels but C++'s."""
+    """Without torch in the process there are only C++ kernels."""
     if "torch" not in sys.modules:
         return contextlib.nullcontext()
     from . import _kernels
@@ -25,12 +25,10 @@ def kernels_of_cpp() -> contextlib.AbstractContextManager[None]:
 def profile(model: Any, *args: Any, **settings: Any) -> Profile:
     """The profile of one step of a model.
 
-    `model` is a file (.pt2, .pt, .onnx), the bytes of one, an ExportedProgram, or a torch.nn.Module and what it is called
-    with. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). Other
-    names are sizes of dimensions (`batch=8`). A module runs as it is: it takes `kwargs={…}` for its call, a function `loss`
-    of its output, and of the settings those of _settings.OF_PROGRAMS, `autocast`, `optimizer` and `micro_batches`. Raises
-    Error.
-    """
+    `model` is a file (.pt2, .pt, .onnx), the bytes of one, an ExportedProgram, or a torch.nn.Module and the arguments of its
+    call. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). Other names are sizes of
+    dimensions (`batch=8`). A module runs unchanged: it takes `kwargs={…}` for its call, a function `loss` of its output, and
+    of the settings those of _settings.OF_PROGRAMS, `autocast`, `optimizer` and `micro_batches`. Raises Error."""
     if isinstance(model, (str, os.PathLike)):
         return _of_file(os.fspath(model), settings)
     if isinstance(model, (bytes, bytearray)):

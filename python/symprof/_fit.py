@@ -1,4 +1,4 @@
-"""Whether a step fits into devices, and formulas of what it costs."""
+"""Whether a step fits into devices, and formulas of its costs."""
 import json
 import shutil
 from collections.abc import Sequence
@@ -21,13 +21,13 @@ class Fit:
 
     @property
     def margin_bytes(self) -> int:
-        """Of the first device: what is left beside the reserved memory; below 0, what is missing."""
+        """The memory left on the first device beside the reserved bytes; below 0, the missing bytes."""
         margin: int = self.data["margin_bytes"]
         return margin
 
     @property
     def best_device(self) -> str | None:
-        """The cheapest that does the job in time, or the fastest where there are no prices; None where none does."""
+        """The cheapest device that finishes the job in time, or the fastest without prices; None if none does."""
         job = self.data["job"]
         return job["best_device"] if job else None
 

@@ -1,8 +1,8 @@
-"""FlexAttention under torch.compile: one kernel forward, one backward, as torch/_inductor/kernel/flex/flex_attention.py
-makes them. Not compiled, PyTorch runs it with all scores in memory, and so it does here.
+"""FlexAttention under torch.compile: one kernel forward, one backward, as in torch/_inductor/kernel/flex/flex_attention.py.
+Eagerly, PyTorch runs it with all scores in memory, and so does the simulation.
 
-The kernel is an operator, symprof::flex_attention. Its FLOPs are those of the blocks of scores that the block mask keeps,
-where the mask's values are known (_block_masks.py).
+The kernel is an operator, symprof::flex_attention. Its FLOPs are those of the blocks of scores that the block mask keeps, if
+the mask's values are known (_block_masks.py).
 """
 import functools
 from collections.abc import Callable, Sequence
@@ -27,8 +27,7 @@ _SCHEMAS = (
 
 
 def _dense_like(like: torch.Tensor, sizes: Sequence[int]) -> torch.Tensor:
-    """Without gaps, its dimensions in the order of those of `like` (torch/_inductor/kernel/flex/common.py:
-    infer_dense_strides)."""
+    """A dense tensor with the dimension order of `like` (torch/_inductor/kernel/flex/common.py: infer_dense_strides)."""
     strides, step = [0] * len(sizes), 1
     for dim in sorted(range(len(sizes)), key=lambda dim: like.stride(dim)):
         strides[dim] = step
@@ -48,7 +47,7 @@ def _forward(query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, mask: 
 def _backward(grad_out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, out: torch.Tensor,
               logsumexp: torch.Tensor, grad_logsumexp: torch.Tensor | None, mask: _Tensors, captured: _Tensors,
               needs_gradient: Sequence[bool], scores: int, is_bound: bool) -> tuple[Any, ...]:
-    """The kernels sum over the heads that share a key; `delta` is what its softmax needs of each row."""
+    """The kernels sum over the heads that share a key; `delta` is the softmax's term of each row."""
     if is_bound:
         _native.mark_upper_bound()
     delta = torch.empty(query.shape[:3], dtype=torch.float32, device=query.device)
@@ -60,8 +59,8 @@ def _backward(grad_out: torch.Tensor, query: torch.Tensor, key: torch.Tensor, va
 
 
 class _Attention(torch.autograd.Function):
-    """Saves what PyTorch's does (torch/_higher_order_ops/flex_attention.py: FlexAttentionAutogradOp) but for the largest
-    scores, which no kernel reads."""
+    """Saves the tensors that PyTorch saves (torch/_higher_order_ops/flex_attention.py: FlexAttentionAutogradOp) except for
+    the largest scores, which no kernel reads."""
 
     @staticmethod
     def forward(ctx: Any, query: torch.Tensor, key: torch.Tensor, value: torch.Tensor, scores: int, is_bound: bool,
@@ -108,7 +107,7 @@ def _operator() -> Any:
 
 
 def _captured(function: Callable[..., Any], score: torch.Tensor | None, device: torch.device) -> list[torch.Tensor]:
-    """Of a score_mod, or without `score` of a mask_mod."""
+    """The captured tensors of a score_mod, or without `score` of a mask_mod."""
 
     def arguments() -> list[torch.Tensor]:
         scores = [] if score is None else [torch.zeros((), dtype=score.dtype, device=device)]
@@ -118,7 +117,7 @@ def _captured(function: Callable[..., Any], score: torch.Tensor | None, device: 
 
 
 def _kept_scores(query: torch.Tensor, key: torch.Tensor, mask: tuple[Any, ...]) -> tuple[int, bool]:
-    """How many scores are in the blocks that the mask keeps, and whether that is an upper bound."""
+    """The number of scores in the blocks that the mask keeps, and whether that is an upper bound."""
     (batch, heads, queries, _), keys = query.shape, key.shape[2]
     counts, full_counts, block = mask[2], mask[4], (min(mask[-3], queries), min(mask[-2], keys))
     given = [tensor for tensor in (counts, full_counts) if tensor is not None]

@@ -1,4 +1,4 @@
-"""`symprof.given`: a program says the values of a tensor that has none on the simulated device."""
+"""`symprof.given`: a program gives the values of a tensor that has none on the simulated device."""
 import contextlib
 from collections.abc import Iterator
 from typing import Any, TypeVar
@@ -21,8 +21,8 @@ def inside(program: Any) -> Iterator[None]:
 
 
 def given(tensor: Tensor, value: Any) -> Tensor:
-    """Says the values of a tensor on the simulated device: a number, a list, a NumPy array or a tensor on the host, which
-    is broadcast to the tensor's shape. Gives the tensor back; outside of a simulation nothing else happens."""
+    """Sets the values of a tensor on the simulated device: a number, a list, a NumPy array or a tensor on the host, which is
+    broadcast to the tensor's shape. Returns the tensor; outside of a simulation it has no other effect."""
     if _programs and _is_tensor(tensor) and _programs[-1].has_no_values(tensor):
         _programs[-1].give_values(tensor, _values(tensor, value))
     return tensor

@@ -1,8 +1,8 @@
-"""Operators of higher order (torch.cond, flex_attention, a custom autograd function under vmap) in a simulation, and what
-PyTorch's Python chooses for nested tensors.
+"""Higher-order operators (torch.cond, flex_attention, a custom autograd function under vmap) in a simulation, and PyTorch's
+Python choices for nested tensors.
 
-Python's dispatcher finds their kernels by keys of its own enumeration, which does not have the key that tensors without
-storage carry. Their kernels lie at the keys of autograd and of the backend; what these call comes to that key in C++.
+Python's dispatcher finds their kernels by keys of its own enumeration, which lacks the key of tensors without storage. Their
+kernels are registered at the keys of autograd and of the backend; the operators that these call reach that key in C++.
 """
 from typing import Any
 

@@ -1,8 +1,8 @@
-"""C++ answers for the shapes of results, and its dispatcher, in place of Python's.
+"""C++ meta kernels and the C++ dispatcher, in place of Python's.
 
 `import torch` puts meta kernels written in Python above those of C++ (torch/_meta_registrations.py). They are many times
 slower, and one of them imports torch._dynamo. While a simulation runs, C++'s are in force, and Python's for the operators
-that have none in C++.
+without one in C++.
 """
 import contextlib
 import functools
@@ -24,13 +24,13 @@ LIBRARY = "_meta_lib_dont_use_me_use_register_meta"
 
 _lock = threading.Lock()
 _open = 0  # Contexts, of all threads.
-_taken: frozenset[str] = frozenset()  # What Python's library had registered, as torch.library names it.
-_in_place_of_cpp: Any = None  # The library of those of Python's that are in force.
+_taken: frozenset[str] = frozenset()  # The kernels of Python's library, as torch.library names them.
+_in_place_of_cpp: Any = None  # The library of Python's kernels that stay in force.
 
 
 @contextlib.contextmanager
 def of_cpp() -> Iterator[None]:
-    """Python's meta kernels are away while the context is open, in whichever thread."""
+    """While the context is open, Python's meta kernels are removed, in all threads."""
     global _open, _taken, _in_place_of_cpp
     with uninterrupted(), _lock:
         _open += 1
@@ -53,13 +53,13 @@ def _call_by_cpp(self: Any, /, *args: Any, **kwargs: Any) -> Any:
 
 
 def dispatchers() -> dict[tuple[Any, str], Any]:
-    """By class and name. PyTorch 2.14 finds the kernel of a custom operator in Python (torch/_ops.py, "PyObject
-    Dispatcher"); of such a call C++'s dispatcher, which tells symprof what is called, knows nothing."""
+    """Replacements by class and name. PyTorch 2.14 finds the kernel of a custom operator in Python (torch/_ops.py, "PyObject
+    Dispatcher"); such a call does not reach C++'s dispatcher, which reports calls to symprof."""
     return {(overload, "__call__"): _call_by_cpp} if hasattr(overload, "_enable_pyobj_dispatch") else {}
 
 
 class _Recorder:
-    """Stands for a library of kernels, and remembers them."""
+    """Takes the place of a library of kernels, and remembers them."""
 
     def __init__(self) -> None:
         self.kernels: list[tuple[Any, Callable[..., Any]]] = []
@@ -74,7 +74,7 @@ def _key_of(op: str) -> str:
 
 @functools.lru_cache(maxsize=1)
 def _kernels_of(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
-    """Those that torch registers when it is imported: its own loop over its tables says which."""
+    """The kernels that torch registers on import, found by its own loop over its tables."""
     of_torch = {name: value for name, value in vars(registrations).items() if name.startswith(LIBRARY)}
     recorders = {name: _Recorder() for name in of_torch}
     py_impl = overload.py_impl
@@ -91,12 +91,12 @@ def _kernels_of(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
 
 @functools.lru_cache(maxsize=1)
 def _missing_in_cpp(keys: frozenset[str]) -> list[tuple[Any, Callable[..., Any]]]:
-    """Those of operators that have none in C++; asked first while Python's are away."""
+    """The kernels of operators without one in C++; queried first while Python's are removed."""
     return [(op, kernel_of(op, kernel)) for op, kernel in _kernels_of(keys) if not has_kernel(op.name())]
 
 
 def _registered(kernels: list[tuple[Any, Callable[..., Any]]]) -> Any:
-    """As torch.library.Library.impl, without what it checks of each."""
+    """As torch.library.Library.impl, without its checks of each kernel."""
     made = library.Library("aten", "IMPL", "Meta")
     for op, kernel in kernels:
         made.m.impl(op.name(), "Meta", kernel, False)

@@ -1,4 +1,4 @@
-"""Values of tensors without storage, where they follow from what the program gave."""
+"""Values of tensors without storage, if they follow from the program's values."""
 import torch
 
 from . import _native

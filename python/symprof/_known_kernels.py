@@ -1,9 +1,10 @@
-"""What kernels of the field's packages cost: operators of torch.library by their names, Triton kernels by "triton::" and theirs.
+"""Costs of the kernels of common packages: operators of torch.library by their names, Triton kernels by "triton::" and
+theirs.
 
-A row is a rule as symprof.cost_rule takes it, and a program's own rule comes before it. FLOPs of products are counted from the
-sizes; what a kernel computes beside them is so many FLOPs for each number of its largest tensor, an approximation as for PyTorch's
-own element-wise kernels. A kernel reads and writes what it is given: bytes are those of its tensors. Kernels of another package
-that has one of these names are told apart by their parameters.
+A row is a rule of symprof.cost_rule, and a program's own rule overrides it. FLOPs of products are counted from the sizes;
+other computation is a fixed number of FLOPs for each number of the largest tensor, an approximation as for PyTorch's own
+element-wise kernels. Bytes are those of a kernel's tensors. Kernels of another package with the same name are distinguished
+by their parameters.
 """
 from collections.abc import Callable
 
@@ -138,7 +139,7 @@ _ELEMENTS: dict[int, str] = {
 
 
 def _tokens(call: Call) -> int | None:
-    """Tokens of all sequences times heads: rows of V numbers, or of K where there is no V."""
+    """Tokens of all sequences times heads: rows of V numbers, or of K without a V."""
     heads = call.arguments.get("HV", call.arguments.get("H"))
     for name, size in (("v", "V"), ("u", "V"), ("do", "V"), ("k", "K"), ("q", "K")):
         if _has(call, name, size):
@@ -180,7 +181,8 @@ def _inverse(call: Call) -> Cost | None:
 
 
 def _within_blocks(call: Call) -> Cost | None:
-    """chunk_gla_fwd_A_kernel_intra_sub_intra: a token meets those of its block of BC tokens, key by key (fla/ops/gla/chunk.py)."""
+    """chunk_gla_fwd_A_kernel_intra_sub_intra: a token attends to those of its block of BC tokens, key by key
+    (fla/ops/gla/chunk.py)."""
     tokens = _tokens(call)
     if tokens is None or not _has(call, "K", "BC"):
         return None

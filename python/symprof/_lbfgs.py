@@ -1,5 +1,5 @@
-"""torch.optim.LBFGS reads numbers to decide when a step ends. On a tensor without storage it reads what a search that goes
-on would read, so that a step has as many evaluations as `max_iter` and `max_eval` allow (torch/optim/lbfgs.py)."""
+"""torch.optim.LBFGS reads numbers to decide when a step ends. A tensor without storage returns the values of a continuing
+search, so that a step has as many evaluations as `max_iter` and `max_eval` allow (torch/optim/lbfgs.py)."""
 import functools
 import itertools
 from collections.abc import Callable
@@ -44,7 +44,7 @@ class _Search(TorchFunctionMode):
 
 
 def _is_less(search: _Search, than: Any) -> bool:
-    """No tolerance is reached; the first step that a line search tries holds the Wolfe conditions."""
+    """No tolerance is reached; the first step of a line search satisfies the Wolfe conditions."""
     return isinstance(than, torch.Tensor)
 
 

@@ -107,8 +107,7 @@ def _autocast(dtype: Any) -> contextlib.AbstractContextManager[Any]:
 class OnDevice:
     """Tensors on the simulated device in place of others, one for each, however often it is met.
 
-    Data are read where they are integers or truth values alone (ids, masks, lengths): tensors may be on `meta`.
-    """
+    Data are read only for integers and truth values (ids, masks, lengths): tensors may be on `meta`."""
 
     def __init__(self, run: Any = None, resizing: Resizing | None = None) -> None:
         self._run, self._resizing = run, resizing
@@ -160,8 +159,8 @@ class OnDevice:
 
 @contextlib.contextmanager
 def on_device(model: torch.nn.Module) -> Iterator[torch.nn.Module]:
-    """The model itself, with its tensors on the simulated device while the context is open. Its code may hold it in
-    closures, so that no copy would do. Afterwards it is what it was."""
+    """The model itself, with its tensors on the simulated device while the context is open. Its code may capture it in
+    closures, so that a copy would not do. Afterwards it is restored."""
     before = [(table, dict(table)) for module in model.modules() for table in _tables(module)]
     try:
         tensors = OnDevice()

@@ -1,7 +1,6 @@
-"""Libraries that call CUDA themselves: what they are given is the address of a tensor, and a tensor of a simulation has none.
-
-What such a library asks of a tensor is refused at the program's line. Functions of packages that have the same meaning in PyTorch
-are replaced once their module is imported.
+"""Libraries that call CUDA themselves: they receive the address of a tensor, which a tensor of a simulation lacks. Such a
+request is refused at the program's line. Functions of packages that have the same meaning in PyTorch are replaced once their
+module is imported.
 """
 import contextlib
 import importlib.abc
@@ -94,7 +93,7 @@ def _torchvision(module: Any, program: Any) -> Answers:
     return {(module, "_assert_has_ops"): has_operators}
 
 
-# By module: what replaces its functions, once it is imported.
+# By module: the replacement of its functions, once it is imported.
 _PACKAGES: dict[str, Callable[[Any, Any], Answers]] = {
     "torch.utils.cpp_extension": _cpp_extension,
     "bitsandbytes.functional": _bitsandbytes,
@@ -106,7 +105,7 @@ _LOADERS_OF_CUDA = ("bitsandbytes.cextension",)
 
 
 class _Loader(importlib.abc.Loader):
-    """Loads as another one does, and then tells."""
+    """Loads as another loader, then calls back."""
 
     def __init__(self, loader: Any, tell: Callable[[Any], None]) -> None:
         self.loader = loader
@@ -144,7 +143,7 @@ class _Finder(importlib.abc.MetaPathFinder):
 
 @contextlib.contextmanager
 def packages(program: Any) -> Iterator[None]:
-    """While it is open, functions of the packages in the table are replaced, those that are imported later too."""
+    """While the context is open, functions of the packages in the table are replaced, also of packages imported later."""
     with contextlib.ExitStack() as exits:
 
         def replace(module: Any) -> None:

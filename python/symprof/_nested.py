@@ -30,7 +30,8 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         return refuse_or_make
 
     def left_aligned(tensor: torch.Tensor, mask: torch.Tensor) -> bool:
-        """nn.TransformerEncoder packs what a padding mask keeps, in evaluation; where it is not at the left, it does not."""
+        """nn.TransformerEncoder packs the tokens that a padding mask keeps, in evaluation; if they are not left-aligned, it
+        does not."""
         if not is_simulated((tensor, mask), {}):
             return bool(is_left_aligned(tensor, mask))
         program.warn("nn.TransformerEncoder: sequences are computed with their padding, where evaluation on a device packs them.")

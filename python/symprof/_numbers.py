@@ -1,5 +1,5 @@
 """Numbers that a program reads from a tensor whose size is an upper bound: `(schedule == t).nonzero().item()`. On a device
-it has one element, and PyTorch refuses to read a number from several. What stands for the number is told in C++
+it has one element, and PyTorch refuses to read a number from several. C++ returns the substitute for the number
 (shape/eager/stand_in.h)."""
 import functools
 from typing import Any

@@ -1,4 +1,4 @@
-"""Tells the recorder what only Python knows: modules, backward, the update, and what tensors are for."""
+"""Reports to the recorder the information that only Python has: modules, backward, the update, and the purposes of tensors."""
 import contextlib
 import functools
 import itertools
@@ -18,16 +18,16 @@ from ._roots import name_of, whole_model
 
 
 class Observer:
-    """Hooks of torch that tell `program` (symprof._native.Program). `rhythm` is told where updates and passes are."""
+    """Hooks of torch that report to `program` (symprof._native.Program). `rhythm` receives updates and passes."""
 
     def __init__(self, program: Any, rhythm: Rhythm) -> None:
         self.program = program
         self.rhythm = rhythm
         self.places: dict[int, tuple[str, str]] = {}  # Path and type, by id of a module that is in a model which ran.
         self.models: list[torch.nn.Module] = []  # Kept, so that no id is used again.
-        self.roots: list[torch.nn.Module] = []  # Those that the program calls itself.
+        self.roots: list[torch.nn.Module] = []  # Modules that the program calls itself.
         self.names: set[str] = set()  # Of models with parameters.
-        self.optimizers: dict[int, str] = {}  # What the program calls them.
+        self.optimizers: dict[int, str] = {}  # The program's names for them.
         self.depth = 0
         self.entered: list[str] = []  # Paths of the modules whose code runs.
         self.backward_depth = 0
@@ -62,8 +62,8 @@ class Observer:
             self.program_tensors(module)
 
     def add_model(self, module: torch.nn.Module) -> tuple[str, str]:
-        """Modules of a model with parameters have its name in front: the native program takes it away where there is one.
-        Gives the place of this one."""
+        """Modules of a model with parameters get its name as a prefix: the native program removes it for a single model.
+        Returns the index of this one."""
         model = whole_model(module)
         self.models.append(model)
         root = ""
@@ -96,14 +96,14 @@ class Observer:
                 self.program.add_gradient(part, self.first_part(parameter))
 
     def add_states(self, key: Any, states: Any) -> None:
-        """Of one entry of `optimizer.state`. Its key is a parameter, or a name for what belongs to none."""
+        """Adds one entry of `optimizer.state`. Its key is a parameter, or a name for states of no parameter."""
         parameter = self.first_part(key) if isinstance(key, torch.Tensor) else None
         for state in tensors_in(states):
             for part in parts_of(state):
                 self.program.add_optimizer_state(part, parameter)
 
     def first_part(self, parameter: torch.Tensor) -> torch.Tensor:
-        """The one whose storage stands for the parameter."""
+        """The part whose storage identifies the parameter."""
         return next(parts_of(parameter), parameter)
 
     def name_optimizer(self, label: str) -> None:
@@ -180,7 +180,8 @@ def observed(program: Any, rhythm: Rhythm, is_innermost: Callable[[], bool]) -> 
     thread, is_compiling = threading.get_ident(), torch.compiler.is_compiling
 
     def is_of_the_program() -> bool:
-        """torch calls its hooks in every thread, and those of all simulations; what others run is none of the program."""
+        """torch calls its hooks in every thread, and those of all simulations; calls of other threads or simulations are not
+        the program's."""
         return threading.get_ident() == thread and is_innermost()
 
     def here(hook: Callable[..., Any]) -> Callable[..., Any]:

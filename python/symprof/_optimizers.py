@@ -22,11 +22,10 @@ _BY_NAME: dict[str, Callable[[Any], torch.optim.Optimizer]] = {
 
 
 def optimizer_of(optimizer: Any, model: torch.nn.Module) -> OptimizerOf | None:
-    """What makes an optimizer for `model` once its tensors are on the device.
+    """Returns a function that creates an optimizer for `model` once its tensors are on the device.
 
-    `optimizer` is a name of the command ("adamw", "adamw:fused"), a function of parameters, or an optimizer of the
-    model, whose groups and settings the new one has.
-    """
+    `optimizer` is a name of the command ("adamw", "adamw:fused"), a function of parameters, or an optimizer of the model,
+    whose groups and settings the new one has."""
     if optimizer is None:
         return None
     if isinstance(optimizer, torch.optim.Optimizer):
@@ -72,7 +71,7 @@ def _variant(optimizer: torch.optim.Optimizer, variant: str) -> torch.optim.Opti
 
 
 def _like(optimizer: torch.optim.Optimizer, model: torch.nn.Module) -> OptimizerOf:
-    """Parameters are found by their names, for those on the device are other objects."""
+    """Parameters are matched by name, as those on the device are other objects."""
     names = {id(parameter): name for name, parameter in model.named_parameters()}
     groups = []
     for group in optimizer.param_groups:

@@ -9,15 +9,15 @@ import torch
 from torch.utils._python_dispatch import is_traceable_wrapper_subclass
 
 _PLAIN = (torch.Tensor, torch.nn.Parameter)
-# Objects that own others: what they refer to is no part of a value.
+# Objects that own others: their references are not part of a value.
 _OWNERS = (torch.nn.Module, torch.optim.Optimizer, type, types.ModuleType, types.FunctionType, types.MethodType, torch.Generator)
 _LEAVES = (str, bytes, int, float, complex, bool, type(None), torch.dtype, torch.device, torch.Size)
 
 
 def parts_of(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """The plain tensors of this rank that hold the tensor's numbers: a plain tensor is its own part, and DTensor's is its
-    local shard. Of a subclass that does not say its inner tensors (`__tensor_flatten__`), the tensor itself and those among
-    its attributes (the scales of numbers of few bits)."""
+    """The plain tensors of this rank with the tensor's numbers: a plain tensor is its own part, and DTensor's is its local
+    shard. For a subclass without `__tensor_flatten__`, the tensor itself and the tensors among its attributes (the scales of
+    numbers of few bits)."""
     if type(tensor) in _PLAIN:
         yield tensor
     elif is_traceable_wrapper_subclass(tensor):
@@ -31,13 +31,13 @@ def parts_of(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
 
 
 def parts_of_wrapper(tensor: torch.Tensor) -> Iterator[torch.Tensor]:
-    """Of a tensor without storage: nothing where it does not say what is inside of it, as tracers' tensors."""
+    """The parts of a tensor without storage: none if it does not list its inner tensors, as tracers' tensors."""
     if is_traceable_wrapper_subclass(tensor):
         yield from parts_of(tensor)
 
 
 def flattened(wrapper: Any) -> dict[str, Any]:
-    """What a wrapper says is inside of it, by name."""
+    """A wrapper's inner tensors, by name."""
     names, _ = wrapper.__tensor_flatten__()
     return {name: getattr(wrapper, name) for name in names}
 
@@ -74,7 +74,7 @@ def _attributes(tensor: torch.Tensor) -> dict[str, Any]:
 
 
 def _unpacked_sizes(parameter: torch.Tensor) -> Iterator[int]:
-    """A tensor whose bytes hold several numbers each has an object beside it that says their shape."""
+    """A tensor with several numbers per byte has an object beside it with their shape."""
     if is_traceable_wrapper_subclass(parameter):
         return
     for value in _attributes(parameter).values():

@@ -3,7 +3,7 @@ from collections.abc import Iterator
 
 from torch import nn
 
-# By the attribute that holds what is wrapped: torch.compile, FullyShardedDataParallel, checkpoint_wrapper.
+# By the attribute with the wrapped module: torch.compile, FullyShardedDataParallel, checkpoint_wrapper.
 _WRAPPED = ("_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped_module")
 # `module` is the name of an author's module as well: only of these it is a wrapper's.
 _PARALLEL = (nn.DataParallel, nn.parallel.DistributedDataParallel)
@@ -17,7 +17,7 @@ def _wrapped_name(module: nn.Module) -> str | None:
 
 
 def inner_of(module: nn.Module) -> nn.Module:
-    """What is in a wrapper, or in several; any other module itself."""
+    """The module inside a wrapper, or inside several; any other module itself."""
     while (name := _wrapped_name(module)) is not None:
         inner = module._modules[name]
         if inner is None:

@@ -1,4 +1,4 @@
-"""Plans, and what changed between two profiles."""
+"""Plans, and the differences between two profiles."""
 import json
 import shutil
 from typing import Any, Protocol
@@ -28,8 +28,8 @@ class Answer:
 
 
 class CheckpointPlan(Answer):
-    """The answer of `symprof plan checkpoint`. It is true where there is a plan for every budget. Its JSON is what the
-    setting `checkpoint` takes as a file."""
+    """The answer of `symprof plan checkpoint`. It is true if there is a plan for every budget. The setting `checkpoint`
+    accepts its JSON as a file."""
 
     def __init__(self, handle: _native.CheckpointHandle) -> None:
         super().__init__(handle)

@@ -1,8 +1,8 @@
-"""Loads LibTorch of the installed torch, before torch asks it whether there is a GPU.
+"""Loads LibTorch of the installed torch, before torch checks for a GPU.
 
-PyTorch looks once for the hooks of CUDA and remembers the answer, so symprof's simulated device has to be there
-before `import torch`. Where torch is a CUDA build, its CUDA library is there first, and the simulated device is put
-in front of it. The libraries are those of the installed torch; nothing of Python is imported from it here.
+PyTorch looks up the hooks of CUDA once and caches the answer, so symprof's simulated device has to exist before `import
+torch`. If torch is a CUDA build, its CUDA library is loaded first, and the simulated device is put in front of it. The
+libraries are those of the installed torch; no Python module is imported from it here.
 """
 import ctypes
 import importlib.util
@@ -27,7 +27,7 @@ def torch_folder() -> pathlib.Path:
 
 
 def built_folder() -> pathlib.Path:
-    """Where the extension is, and beside it what else a build makes. An editable installation has this file elsewhere."""
+    """The folder of the extension and of a build's other outputs. An editable installation has this file elsewhere."""
     spec = importlib.util.find_spec(f"{__package__}._native")
     if spec is None or spec.origin is None:
         raise Error("symprof: the package was not built.\n  pip install symprof (docs/guide/python.md has how it is built from its source)")
@@ -71,7 +71,7 @@ def environment() -> dict[str, str]:
 
 
 def device_is_initialized(is_initialized: bool) -> None:
-    """Tells torch's C++ whether CUDA is, which it asks Python once. The function has no name in Python."""
+    """Tells torch's C++ whether CUDA is initialized, which it asks Python once. The function has no name in Python."""
     library = ctypes.CDLL(str(torch_folder() / "lib" / "libtorch_python.so"))
     set_requires_device_init = library["_ZN5torch5utils24set_requires_device_initEN3c1010DeviceTypeEb"]
     set_requires_device_init.argtypes = [ctypes.c_int8, ctypes.c_bool]

@@ -14,25 +14,24 @@ from ._rows import Rows
 
 
 class Profile:
-    """What a step costs. `print(profile)` is the command's table; in a notebook it is the HTML page."""
+    """The costs of a step. `print(profile)` is the command's table; in a notebook it is the HTML page."""
 
     def __init__(self, handle: _native.ProfileHandle, again: Again | None = None) -> None:
         self._handle = handle
         self._again = again or Program(handle)
 
     def at(self, **changes: Any) -> "Profile":
-        """The same with other sizes or settings, by running again: `profile.at(batch=64, optimizer="adamw")`.
+        """Re-profiles with other sizes or settings: `profile.at(batch=64, optimizer="adamw")`.
 
-        Sizes of a file are named as the command's --set names them. Of a module, `batch` is the first dimension of its
-        inputs, and `seq` the second of those of integers.
-        """
+        Sizes of a file are named as in the command's --set. For a module, `batch` is the first dimension of its inputs, and
+        `seq` the second of its integer inputs."""
         return Profile(*self._again.profile(changes))
 
     def fit(
         self, *devices: str, price: str | os.PathLike[str] = "", samples: int | None = None, deadline: str = ""
     ) -> Fit:
-        """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own where none is named. With
-        a file of prices, samples to do or a deadline ("3d"), also how long it takes there and what it costs
+        """Whether the step fits into the devices, by name ("a100-80g", or "all"); into its own device by default. With a
+        file of prices, a number of samples or a deadline ("3d"), also the time and the price of the job there
         (docs/guide/fit.md)."""
         job = _native.job_of(os.fspath(price), "" if samples is None else str(samples), deadline)
         return Fit(self._again, devices, job)
@@ -43,13 +42,14 @@ class Profile:
 
     def compare(self, other: "Profile", by: str = "node", *, depth: int | None = None, sort: str = "", top: int | None = None,
                 columns: Sequence[str] = ()) -> Costs:
-        """What changes from this profile to the other: rows side by side, and totals (docs/guide/costs.md)."""
+        """The changes from this profile to the other: rows side by side, and totals (docs/guide/costs.md)."""
         return Costs(_native.costs_of(self._handle, other._handle, _request(by, depth, sort, top, columns, None)))
 
     def plan_checkpoint(self, *budgets: str, regions: Sequence[str] = ()) -> CheckpointPlan:
-        """Which activations to compute again, so that the step fits into each of the budgets ("3GiB"); without one, a curve
-        (docs/guide/plan_checkpoint.md). Of a model file or an ExportedProgram, as the other plans. Each module runs again by itself, as
-        `code` carries it out; `symprof plan checkpoint` also finds plans that run several again as one."""
+        """Which activations to recompute, so that the step fits into each of the budgets ("3GiB"); without one, a curve
+        (docs/guide/plan_checkpoint.md). For a model file or an ExportedProgram, as the other plans. Each module is a
+        checkpointed segment of its own, as `code` applies it; `symprof plan checkpoint` also finds plans that recompute
+        several modules as one."""
         return CheckpointPlan(self._again.plan("checkpoint", list(budgets), list(regions)))
 
     def plan_throughput(self, *devices: str, budget: str = "", regions: Sequence[str] = ()) -> ThroughputPlan:
@@ -62,7 +62,7 @@ class Profile:
         return ParallelPlan(self._again.plan("parallel", str(mesh), layout, global_batch, list(blocks)))
 
     def memory_snapshot(self) -> bytes:
-        """What pytorch.org/memory_viz reads: the allocator's history, each block with the call that made it."""
+        """A snapshot for pytorch.org/memory_viz: the allocator's history, each block with the call that allocated it."""
         return self._handle.memory_snapshot()
 
     def table(
@@ -116,19 +116,19 @@ class Profile:
 
     @functools.cached_property
     def calls(self) -> Rows:
-        """A row for each ATen call, in the order in which they ran: its node's index, and what the JSON says of it."""
+        """A row for each ATen call, in execution order: its node's index, and its members in JSON."""
         calls = [{"node": i, **call} for i, node in enumerate(self.data["nodes"]) for call in node["calls"]]
         return Rows(sorted(calls, key=lambda call: call["call"]))
 
     @functools.cached_property
     def timeline(self) -> Rows:
-        """A row for each call that changed what is held: bytes after it, the highest while it ran, and by category."""
+        """A row for each call that changed the allocated bytes: bytes after it, the peak while it ran, and by category."""
         return Rows([{**{key: value for key, value in point.items() if key != "held"}, **point["held"]}
                      for point in self.data["timeline"]])
 
     @property
     def time(self) -> dict[str, Any] | None:
-        """Of the step, in microseconds, with its interval (docs/reference/json.md); None unless `time=True` asked for it."""
+        """Time of the step, in microseconds, with its interval (docs/reference/json.md); None without `time=True`."""
         return self.data.get("time")
 
     @property

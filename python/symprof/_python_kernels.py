@@ -1,6 +1,6 @@
-"""Shape functions that PyTorch has in Python alone, and those that programs register for operators of their own.
+"""Shape functions that PyTorch has only in Python, and those that programs register for their operators.
 
-An answer is kept by what it depends on (sizes, strides, dtypes, numbers), so a step that repeats a call pays for it once.
+Results are cached by their inputs (sizes, strides, dtypes, numbers), so a step that repeats a call computes them once.
 """
 import re
 from collections.abc import Callable, Iterable
@@ -15,13 +15,13 @@ from ._places import place_of_program
 Kernel = Callable[..., Any]
 _fake_impl: Any = fake_impl
 _MOST_ANSWERS = 4096  # Of one operator.
-_NO_ANSWER = object()  # What cannot be kept: a view, a storage that is larger than its tensor.
+_NO_ANSWER = object()  # Results that cannot be cached: a view, a storage that is larger than its tensor.
 _NO_FAKE = re.compile(r"There was no fake impl registered for <CustomOpDef\((.*?)\)>")
 _COMPOSITE = ("CompositeExplicitAutograd", "CompositeExplicitAutogradNonFunctional", "CompositeImplicitAutograd")
 
 
 def has_kernel(op: str) -> bool:
-    """Whether the dispatcher has a kernel for a tensor without storage: its own, or one that makes other calls."""
+    """Whether the dispatcher has a kernel for a tensor without storage: its own, or one that calls other operators."""
     return any(torch._C._dispatch_has_kernel_for_dispatch_key(op, key) for key in ("Meta", *_COMPOSITE))
 
 
@@ -34,7 +34,7 @@ def _signature(value: Any) -> Any:
 
 
 def _is_whole(tensor: torch.Tensor) -> bool:
-    """Whether torch.empty_strided would make such a tensor again."""
+    """Whether torch.empty_strided would recreate such a tensor."""
     if tensor.numel() == 0:
         return tensor.untyped_storage().nbytes() == 0
     last = sum((size - 1) * stride for size, stride in zip(tensor.shape, tensor.stride(), strict=True))
@@ -42,7 +42,7 @@ def _is_whole(tensor: torch.Tensor) -> bool:
 
 
 def _answer(result: Any) -> Any:
-    """How to make the result of a call again."""
+    """The recipe to recreate the result of a call."""
     if isinstance(result, (list, tuple)):
         parts = [_answer(part) for part in result]
         return _NO_ANSWER if _NO_ANSWER in parts else (type(result) if type(result) in (list, tuple) else tuple, parts)
@@ -64,7 +64,7 @@ def _makes_new_tensors(schema: Any) -> bool:
 
 
 def remembering(op: Any, kernel: Kernel) -> Kernel:
-    """`kernel`, of the overload `op`, asked once for each signature. What writes tensors is asked each time."""
+    """`kernel`, of the overload `op`, called once for each signature. A kernel that writes tensors is called each time."""
     if not _makes_new_tensors(op._schema):
         return kernel
     answers: dict[Any, Any] = {}
@@ -86,7 +86,7 @@ def remembering(op: Any, kernel: Kernel) -> Kernel:
 
 
 def _makes_what_it_writes(functional: Any, op: Any) -> bool:
-    """Whether an overload takes what `op` takes beside its outputs, and writes nothing."""
+    """Whether an overload has the inputs of `op` without its outputs, and writes nothing."""
     wanted = [(value.name, str(value.type)) for value in op._schema.arguments if not value.is_out]
     found = functional._schema
     return _makes_new_tensors(found) and [(value.name, str(value.type)) for value in found.arguments] == wanted
@@ -113,8 +113,8 @@ def _into_outputs(op: Any, functional: Any) -> Kernel:
 
 
 def kernel_of(op: Any, of_python: Kernel) -> Kernel:
-    """What answers for the overload `op`, which has no kernel in C++: an overload with outputs has the shapes of the one that
-    makes them, where C++ knows that."""
+    """The kernel for the overload `op`, which has none in C++: an overload with outputs has the shapes of the one that
+    returns them, if C++ has that."""
     functional = _functional_of(op) if any(value.is_out for value in op._schema.arguments) else None
     return remembering(op, of_python) if functional is None else _into_outputs(op, functional)
 
@@ -129,14 +129,14 @@ class _Sizes:
         if max is None:
             max = self._tensors[0].shape[0] if self._tensors and self._tensors[0].dim() else 1  # noqa: A001
             self._program.warn(f"{self._name}: data decide the size of its result; {max}, the rows of its first tensor, stood for it.")
-        # An upper bound is taken, and said, as for the elements that torch.nonzero finds.
+        # An upper bound is used, and noted, as for the elements that torch.nonzero finds.
         return int(torch.empty(max, device="meta").nonzero().shape[0])
 
     create_unbacked_symint = new_dynamic_size
 
 
 def _name_of(kernel: Any) -> str:
-    """The operator's: torch.library keeps it in what it puts around a fake kernel (torch/_library/simple_registry.py,
+    """The operator's name: torch.library keeps it in its wrapper around a fake kernel (torch/_library/simple_registry.py,
     torch/library.py: _check_pystubs_once)."""
     names = getattr(getattr(kernel, "__code__", None), "co_freevars", ())
     cells = getattr(kernel, "__closure__", None) or ()

@@ -1,6 +1,5 @@
-"""Rarer questions to CUDA's part of torch._C, of which PyTorch's CPU build has no trace: NCCL, other devices, tuning, pools.
-
-What changes a figure is answered as the device would; what cannot be simulated is refused where the program asks for it.
+"""Rarer queries of CUDA's part of torch._C, which PyTorch's CPU build lacks: NCCL, other devices, tuning, pools. Queries
+that change a figure are answered as by the device; a function that cannot be simulated is refused at the program's line.
 """
 import contextlib
 import itertools
@@ -12,7 +11,7 @@ import torch
 from ._cuda import _always, refused
 from ._error import Error
 
-_NCCL = (2, 28, 9)  # What PyTorch 2.13 asks pip for.
+_NCCL = (2, 28, 9)  # The package that PyTorch 2.13 requires by pip.
 
 
 def _one(devices: Any, what: str) -> None:
@@ -37,7 +36,7 @@ def _gather(tensors: Any, dim: int, destination: Any = None) -> torch.Tensor:
 
 
 class MemPool:
-    """torch.cuda.MemPool: its blocks are in the common pool here, and a report says so."""
+    """torch.cuda.MemPool: its blocks are in the common pool here, and a report notes it."""
 
     _ids = itertools.count(1)
     warn: Any = staticmethod(lambda sentence: None)
@@ -111,7 +110,8 @@ def _about_nccl() -> dict[tuple[Any, str], Any]:
 
 
 def _about_tuning(program: Any) -> dict[tuple[Any, str], Any]:
-    """Settings that decide which kernel runs, and change nothing here: they keep what they are given (torch/cuda/tunable.py)."""
+    """Settings that decide which kernel runs, and change nothing here: they return the values that were set
+    (torch/cuda/tunable.py)."""
     native = torch._C
     defaults: dict[str, Any] = {
         "tunableop_filename": "tunableop_results.csv", "tunableop_max_tuning_duration": 30, "tunableop_max_tuning_iterations": 100,
@@ -145,7 +145,7 @@ def _about_tuning(program: Any) -> dict[tuple[Any, str], Any]:
 
 def _about_pools(program: Any) -> dict[tuple[Any, str], Any]:
     cuda = torch.cuda
-    # Classes: programs name them in annotations, and ask isinstance.
+    # Classes: programs use them in annotations and isinstance.
     external = type("ExternalStream", (), {"__init__": refused("a stream of another library", "Use torch.cuda.Stream().")})
     pool = type("MemPool", (MemPool,), {"warn": staticmethod(program.warn)})
 

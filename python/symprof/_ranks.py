@@ -1,7 +1,7 @@
-"""Programs for several ranks: the process is rank 0 of a group that is not there.
+"""Programs for several ranks: the process is rank 0 of a simulated group.
 
-torch.distributed gets PyTorch's own fake process group, whose collectives do nothing. Buckets, shards and what is gathered
-take memory as on a GPU; what NCCL itself allocates is none of PyTorch's allocator.
+torch.distributed gets PyTorch's own fake process group, whose collectives do nothing. Buckets, shards and gathered tensors
+take memory as on a GPU; NCCL's own allocations are outside PyTorch's allocator.
 """
 import contextlib
 import os
@@ -16,7 +16,7 @@ from ._cuda import refused, replaced
 
 @contextlib.contextmanager
 def group_of(ranks: int | None, program: Any) -> Iterator[None]:
-    """While it is open, `init_process_group` makes a group of `ranks`; None: of as many as WORLD_SIZE says."""
+    """While the context is open, `init_process_group` creates a group of `ranks`; None: of WORLD_SIZE ranks."""
     if not torch.distributed.is_available():
         yield
         return
@@ -50,7 +50,7 @@ def _leave_group(was_there: bool) -> None:
 
 @contextlib.contextmanager
 def _variables(ranks: int) -> Iterator[None]:
-    """What torchrun tells rank 0 of one machine."""
+    """The variables that torchrun sets for rank 0 of one machine."""
     told = {"RANK": "0", "LOCAL_RANK": "0", "GROUP_RANK": "0", "WORLD_SIZE": str(ranks), "LOCAL_WORLD_SIZE": str(ranks),
             "MASTER_ADDR": "localhost", "MASTER_PORT": "29500"}
     before = {name: os.environ.get(name) for name in told}
@@ -89,7 +89,7 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
     backend_of = distributed.get_backend
 
     def get_backend(group: Any = None) -> Any:
-        """The program asked for NCCL's."""
+        """NCCL, the backend that the program requested."""
         backend = backend_of(group)
         return "nccl" if backend == "fake" else backend
 
@@ -105,7 +105,7 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
 
 
 def _tensor_parallel(program: Any) -> dict[tuple[Any, str], Any]:
-    """Each style of tensor parallelism says that memory is not exact."""
+    """Each style of tensor parallelism notes that memory is not exact."""
     from torch.distributed.tensor import DTensor
     from torch.distributed.tensor.parallel import style
 

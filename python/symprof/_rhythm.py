@@ -3,8 +3,8 @@ from collections.abc import Callable
 
 
 class Rhythm:
-    """Several optimizers may update within one step. That a step has ended is known when the next pass with gradients
-    begins; or at once, when the same optimizers have updated as in an earlier step. `step_ended` is called then."""
+    """Finds the ends of steps. Several optimizers may update within one step. The end is known when the next pass with
+    gradients begins; or at once, when the same optimizers have updated as in an earlier step. `step_ended` is called then."""
 
     def __init__(self, step_ended: Callable[[], None]) -> None:
         self._step_ended = step_ended

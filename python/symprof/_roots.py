@@ -1,4 +1,4 @@
-"""What a program calls its models and optimizers: names that tell several apart."""
+"""A program's names for its models and optimizers, to distinguish several."""
 import inspect
 import sys
 import types
@@ -12,7 +12,7 @@ _OWN_MODULES = ("symprof.", "torch.nn.modules.module")
 
 
 def _frames() -> Iterator[types.FrameType]:
-    """Those of the program and its libraries, from the innermost out."""
+    """The frames of the program and its libraries, from the innermost out."""
     frame: types.FrameType | None = sys._getframe(1)
     while frame is not None:
         if not str(frame.f_globals.get("__name__", "")).startswith(_OWN_MODULES):
@@ -21,8 +21,8 @@ def _frames() -> Iterator[types.FrameType]:
 
 
 def _drop_copy(frame: types.FrameType, variables: Mapping[str, Any]) -> None:
-    """Before Python 3.13 (PEP 667) the variables of a running function are a copy that its frame keeps, and what they held would
-    live as long as the function runs."""
+    """Before Python 3.13 (PEP 667) the variables of a running function are a copy that its frame keeps, and their values
+    would live as long as the function runs."""
     if isinstance(variables, dict) and frame.f_code.co_flags & inspect.CO_OPTIMIZED:
         variables.clear()
 
@@ -59,7 +59,7 @@ def whole_model(module: nn.Module) -> nn.Module:
 
 
 def name_of(model: object) -> str:
-    """The variable or the attribute that holds a model or an optimizer where it is called; else the name of its class."""
+    """The variable or the attribute with a model or an optimizer at its call; else the name of its class."""
     for frame in _frames():
         name = _variable_of(frame, model) or _attribute_of(_owner_of(frame), model)
         if name:

@@ -32,7 +32,7 @@ class Rows(Sequence[Mapping[str, Any]]):
         return list(dict.fromkeys(name for row in self._rows for name in row))
 
     def arrow(self) -> Any:
-        """A pyarrow.Table; what a row does not have is null."""
+        """A pyarrow.Table; missing values of a row are null."""
         import pyarrow
 
         return pyarrow.table({name: [row.get(name) for row in self._rows] for name in self.columns})

@@ -15,7 +15,7 @@ from ._simulate import Run, simulate
 
 
 class EnoughSteps(BaseException):
-    """The steps that were asked for have run. No `except Exception` of the script holds it up."""
+    """The requested number of steps has run. No `except Exception` of the script catches it."""
 
 
 class ScriptError(Exception):

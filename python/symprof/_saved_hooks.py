@@ -1,5 +1,5 @@
-"""torch.func switches the hooks of saved tensors off, for hooks would see its wrapped tensors. Those that report what is saved
-know what is in a wrapper, so they stay; a program's own hooks are refused as PyTorch refuses them."""
+"""torch.func disables the hooks of saved tensors, as hooks would see its wrapped tensors. symprof's hooks, which report
+saved tensors, can unwrap them, so they stay; a program's own hooks are refused as by PyTorch."""
 import contextlib
 from collections.abc import Iterator
 from typing import Any

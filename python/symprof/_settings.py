@@ -6,7 +6,7 @@ from typing import Any
 from . import _native
 from ._error import Error
 
-# What a program that runs as it is takes: everything else is in its own code.
+# Settings of a program that runs unchanged: its own code decides everything else.
 OF_PROGRAMS = (*(name for name, _, _ in _native.settings_of("run")), "eager")
 OF_MODULES = (*(name for name, _, _ in _native.settings_of("profile_module")), "eager")
 

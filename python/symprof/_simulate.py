@@ -12,20 +12,20 @@ from ._profile import Profile
 from ._settings import refuse_what_changes_a_graph, setting_texts
 
 
-# What stands for CUDA in torch is the process's: simulations of several threads take turns. One may lie in another.
+# The replacements of CUDA in torch are global: simulations of several threads take turns. Simulations may be nested.
 _turn = threading.RLock()
 _running: list["Run"] = []  # The innermost last.
 
 
 def step() -> None:
-    """Says that a training step ends here, where symprof cannot tell: in a program that calls it, updates of parameters end
-    none. Outside of a simulation it does nothing."""
+    """Ends a training step, where symprof cannot detect it: in a program that calls it, updates of parameters end none.
+    Outside of a simulation it does nothing."""
     if _running:
         _running[-1].end_step()
 
 
 class Run:
-    """What happens inside `simulate`; `profile` is there once the block has ended."""
+    """The recording of a `simulate` block; `profile` is available once the block has ended."""
 
     def __init__(self, settings: dict[str, Any]) -> None:
         self._name = settings.pop("name", None) or "program"
@@ -60,7 +60,7 @@ class Run:
         self._stop = (steps, stop)
 
     def report_step(self, step: int | None, between: bool = False) -> None:
-        """Which step the profile is of, counted from 1; with `between`, what ran without gradients before it."""
+        """Chooses the step of the profile, counted from 1; with `between`, the passes without gradients before it."""
         self._asked = (step, between)
 
     def count_step(self) -> None:
@@ -70,12 +70,12 @@ class Run:
             raise self._stop[1]()
 
     def add_input(self, tensor: Any) -> Any:
-        """Says that a tensor on the device is an input of the program; gives it back."""
+        """Declares a tensor on the device as an input of the program; returns it."""
         self._program.add_input(tensor)
         return tensor
 
     def end_step(self) -> None:
-        """A step ends here. In a program that says so, updates of parameters end none."""
+        """Ends a step. In a program that calls it, updates of parameters end none."""
         self._program.mark_step()
         self.count_step()
 
@@ -142,7 +142,7 @@ class Run:
 def simulate(device: str = "h200", *, name: str = "", ranks: int | None = None, **settings: Any) -> Run:
     """A block in which `cuda` is the simulated device, and tensors there have no storage.
 
-    `name` is what reports call it. With `ranks` the program is rank 0 of so many (docs/guide/python.md). Settings have the names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`.
-    """
+    `name` is the name in reports. With `ranks` the program is rank 0 of so many (docs/guide/python.md). Settings have the
+    names of the command's options: `attention="flash"`, `alloc_conf="expandable_segments:True"`."""
     return Run({"device": device, "name": name, "ranks": ranks, **settings})
 

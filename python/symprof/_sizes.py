@@ -29,7 +29,7 @@ def sizes_of(value: Any) -> dict[str, int]:
 
 
 def _tensors_in(value: Any) -> list[torch.Tensor]:
-    """Those that copy.deepcopy meets, in any object."""
+    """The tensors that copy.deepcopy meets, in any object."""
     found: list[torch.Tensor] = []
 
     def note(tensor: torch.Tensor, memo: Any) -> torch.Tensor:
@@ -56,7 +56,7 @@ def copying_tensors_by(function: Any) -> Iterator[None]:
 
 
 class Resizing:
-    """Tensors with other sizes where theirs are those of `batch` and `seq`."""
+    """Tensors resized where their sizes are those of `batch` and `seq`."""
 
     def __init__(self, before: dict[str, int], after: dict[str, int]) -> None:
         self._before, self._after = before, after
@@ -76,7 +76,7 @@ class Resizing:
 
 
 def _repeated(tensor: torch.Tensor, shape: list[int]) -> torch.Tensor:
-    """Its values over and over, so that a mask stays one."""
+    """The values repeated, so that a mask stays one."""
     for dimension, size in enumerate(shape):
         if size != tensor.shape[dimension]:
             tensor = tensor.index_select(dimension, torch.arange(size) % max(tensor.shape[dimension], 1))

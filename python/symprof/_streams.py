@@ -8,7 +8,7 @@ import torch
 
 
 class Stream(torch.Stream):
-    """torch.cuda.Stream: each has its own id, which the allocator asks for."""
+    """torch.cuda.Stream: each has its own id, which the allocator uses."""
 
     def __new__(cls, device: Any = None, priority: int = 0, **ids: Any) -> "Stream":
         if ids:

@@ -1,5 +1,5 @@
-"""Triton kernels in a simulation: a launch is a call of the operator "triton::" and the kernel's name, on the tensors that it
-is given. What it costs says a rule (cost_rule), or the table of known kernels; of others nothing is known."""
+"""Triton kernels in a simulation: a launch is a call of the operator "triton::" and the kernel's name, with its tensors as
+arguments. Its cost is from a rule (cost_rule), or the table of known kernels; other kernels' costs are unknown."""
 import functools
 import importlib
 import importlib.util
@@ -21,7 +21,7 @@ def _library() -> Any:
 
 @functools.cache
 def operator(kernel: str) -> Any:
-    """It makes no tensor: a kernel writes into those that it is given."""
+    """It creates no tensor: a kernel writes into its arguments."""
     _library().define(f"{kernel}{KERNEL_SCHEMA}")
     _library().impl(kernel, lambda tensors, places, numbers: None, "Meta")
     return getattr(torch.ops.triton, kernel).default
@@ -64,7 +64,7 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         _launch(kernel, parameters, given)
 
     def run_one_configuration(self: Any, *args: Any, **kwargs: Any) -> Any:
-        """Nothing can be timed: the first configuration stands for all."""
+        """Nothing can be timed: the first configuration is used for all."""
         configuration = self.configs[0]
         given = {**dict(zip(self.arg_names, args, strict=False)), **kwargs, **configuration.all_kwargs()}
         if configuration.pre_hook is not None:
@@ -81,7 +81,7 @@ def _benchmark(function: Any, *args: Any, quantiles: Any = None, **kwargs: Any) 
 
 
 def _driver(program: Any, runtime: Any) -> dict[tuple[Any, str], Any]:
-    """What libraries ask Triton about the device (triton/backends/nvidia/driver.py)."""
+    """Libraries' queries to Triton about the device (triton/backends/nvidia/driver.py)."""
     device = program.device()
     compiler: Any = importlib.import_module("triton.backends.compiler")
     properties = {"max_shared_mem": device.shared_memory_bytes, "multiprocessor_count": device.multiprocessors, "warpSize": 32,

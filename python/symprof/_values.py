@@ -1,4 +1,4 @@
-"""What a program gets that saves or prints tensors without storage. What it copies to the host is real
+"""The results of a program that saves or prints tensors without storage. Its copies to the host are real
 (meta/fake/host_copies.h), and a number that it reads is answered in C++ (shape/eager/stand_in.h)."""
 from typing import Any
 
@@ -19,7 +19,7 @@ def readers(program: Any) -> dict[tuple[Any, str], Any]:
         return torch._utils._rebuild_meta_tensor_no_storage, (self.dtype, tuple(self.shape), self.stride(), self.requires_grad)
 
     def text(self: torch.Tensor, *, tensor_contents: str | None = None) -> str:
-        """As PyTorch writes a tensor on `meta`: what it is, without values."""
+        """PyTorch's text of a tensor on `meta`: its description, without values."""
         if not program.has_no_values(self):
             return str(_text(self, tensor_contents=tensor_contents))
         parts = [tensor_contents or "...", f"device='{self.device}'", f"size={tuple(self.shape)}", f"dtype={self.dtype}"]

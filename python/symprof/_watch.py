@@ -13,7 +13,7 @@ from ._rows import Rows
 
 
 class Watch:
-    """What `watch` saw. `rows` has a row for each step; `estimate` is symprof's profile of one."""
+    """The result of `watch`. `rows` has a row for each step; `estimate` is symprof's profile of one."""
 
     def __init__(self, model: torch.nn.Module, optimizer: torch.optim.Optimizer | None, settings: dict[str, Any]) -> None:
         self._model, self._optimizer, self._settings = model, optimizer, settings
@@ -61,7 +61,7 @@ class Watch:
 
     @property
     def rows(self) -> Rows:
-        """Measured bytes are None where there is no CUDA to measure."""
+        """Measured bytes are None without CUDA."""
         totals = self.estimate.totals
         return Rows([{**row, "estimated_allocated_bytes": totals["peak_allocated_bytes"],
                       "estimated_reserved_bytes": totals["peak_reserved_bytes"]} for row in self._measured])
@@ -78,6 +78,5 @@ class Watch:
 def watch(model: torch.nn.Module, optimizer: torch.optim.Optimizer | None = None, **settings: Any) -> Watch:
     """A block around a real loop: `with symprof.watch(model, optimizer, device="h200") as seen: …`, then `print(seen)`.
 
-    CUDA's own peaks of each step stand beside the estimate. Settings are those of symprof.profile.
-    """
+    CUDA's own peaks of each step are beside the estimate. Settings are those of symprof.profile."""
     return Watch(model, optimizer, settings)

@@ -1,4 +1,4 @@
-"""Whether training fits, said by transformers' Trainer before its first step.
+"""Reports whether training fits, in transformers' Trainer before its first step.
 
     from symprof.huggingface import FitCallback          # `import symprof` comes before `import torch`
 

@@ -1,4 +1,4 @@
-"""Whether training fits, said by Lightning before its first step.
+"""Reports whether training fits, in Lightning before its first step.
 
     from symprof.lightning import FitCallback            # `import symprof` comes before `import torch`
 
@@ -18,7 +18,7 @@ else:
 
 
 class TrainingStep(torch.nn.Module):
-    """The module's own training_step as a forward pass. What it logs is dropped."""
+    """The module's own training_step as a forward pass. Logged values are dropped."""
 
     def __init__(self, module: Any) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the compiler asks about the device, Triton and its clock, by owner and name."""
+"""Answers to the compiler's queries about the device, Triton and its clock, by owner and name."""
 import contextlib
 import importlib.util
 import sys
@@ -76,7 +76,7 @@ def _about_triton() -> Table:
 
 
 def _with_triton(load: Callable[..., Any]) -> Callable[..., Any]:
-    """The code imports Triton by name: where it is not installed an empty module stands for it meanwhile."""
+    """The code imports Triton by name: if it is not installed, an empty module takes its place meanwhile."""
 
     def load_code(cls: Any, *args: Any, **kwargs: Any) -> Any:
         if importlib.util.find_spec("triton") is not None:
@@ -93,7 +93,7 @@ def _with_triton(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _about_memory() -> Table:
-    """C++ that asks CUDA, or makes a tensor past the dispatcher."""
+    """C++ functions that query CUDA, or create a tensor past the dispatcher."""
     guards: Any = torch._C._dynamo.guards
 
     def empty(size: Any, stride: Any, dtype: torch.dtype) -> torch.Tensor:
@@ -111,7 +111,7 @@ def _about_decisions(program: Any) -> Table:
     from torch._inductor.fx_passes import pad_mm
 
     def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *args: Any, **kwargs: Any) -> bool:
-        """A benchmark decides; here there is no clock."""
+        """A benchmark decides in PyTorch; the simulation has no clock."""
         rows, inner, columns = int(mat1.shape[-2]), int(mat1.shape[-1]), int(mat2.shape[-1])
         if pad_mm.is_mm_compute_bound(rows, inner, columns, mat1.dtype):
             program.warn("torch.compile: PyTorch times products whose sizes are no multiples of 8 and may pad them on the device; "
@@ -185,7 +185,7 @@ def _about_tracing() -> Table:
 
 
 def _about_optimizers() -> Table:
-    """Of an optimizer whose step is compiled no hook tells; its states are made while it is traced, as the program makes them."""
+    """No hook runs for an optimizer whose step is compiled; its states are created during tracing, by the program's code."""
     from torch._dynamo.variables.optimizer import OptimizerVariable
 
     call = original(OptimizerVariable, "call_method")
@@ -204,7 +204,8 @@ def _about_optimizers() -> Table:
 
 
 def _about_random() -> Table:
-    """Operators of a checkpointed region that draw the same numbers again: there are none here, and their states have no device."""
+    """Operators that replay the random numbers of a checkpointed region: the simulation has no random numbers, and their
+    states have no device."""
     from torch._prims import rng_prims
 
     operators: Any = rng_prims

@@ -13,7 +13,7 @@ from .. import _cuda
 from . import running
 from .outside import outside
 
-# Imported before anything of the simulation's stands in torch: they copy what they find there.
+# Imported before the simulation replaces anything in torch: these modules copy what they find there.
 _MODULES = ("torch._dynamo", "torch._dynamo.device_interface", "torch._inductor.compile_fx", "torch._inductor.async_compile",
             "torch._inductor.codegen.triton", "torch._inductor.codegen.wrapper", "torch._inductor.kernel.mm_grouped",
             "torch._inductor.fx_passes.joint_graph", "torch._inductor.fx_passes.post_grad", "torch._inductor.cudagraph_trees")
@@ -22,7 +22,8 @@ _GENERATED = "torch._inductor.runtime.compile_tasks."  # Modules of generated co
 
 
 class Compiler:
-    """`answers` are the simulation's own in torch; `observer` gives what knows its modules (symprof._observe.Observer)."""
+    """`answers` are the simulation's replacements in torch; `observer` returns the object that knows its modules
+    (symprof._observe.Observer)."""
 
     def __init__(self, program: Any, answers: _cuda.Replaced, observer: Callable[[], Any]) -> None:
         self.program = program
@@ -38,14 +39,14 @@ class Compiler:
         return places
 
     def note_module(self, module: torch.nn.Module) -> None:
-        """It is called in a function that is compiled: no hook of the program's tells of it."""
+        """Called in a compiled function, where the program's hooks do not report it."""
         self._observer().see(module)
 
     def note_optimizer(self, optimizer: torch.optim.Optimizer) -> None:
         self._optimizers[id(optimizer)] = optimizer
 
     def taken_optimizers(self) -> list[torch.optim.Optimizer]:
-        """Those whose steps are in the graph that was traced."""
+        """The optimizers whose steps are in the traced graph."""
         found, self._optimizers = list(self._optimizers.values()), {}
         return found
 
@@ -65,7 +66,7 @@ class Compiler:
         self._around = self._observer().path()
 
     def relative(self, path: str | None) -> str:
-        """From the module around the function, where it lies there: equal blocks share their code."""
+        """The path relative to the module around the function, if it is inside: equal blocks share their code."""
         if path is None or path == self._around:
             return "."
         around = f"{self._around}." if self._around else ""
@@ -99,7 +100,7 @@ class Compiler:
             running.keep_originals(table)
         self._exits.enter_context(_cuda.replaced(table))
         self._exits.enter_context(_set("torch._functorch.config", "enable_autograd_cache", False))
-        # A frame on which torch._dynamo has an error of its own runs eagerly; torch logs it.
+        # A frame on which torch._dynamo fails runs eagerly; torch logs it.
         self._exits.enter_context(_set("torch._dynamo.config", "suppress_errors", True))
         self._exits.enter_context(_listening())
         running.compilers.append(self)
@@ -160,7 +161,7 @@ def _forget_device() -> None:
 
 @contextlib.contextmanager
 def _forgetting() -> Iterator[None]:
-    """What is compiled here is no answer outside, and the other way round."""
+    """Separates the compiled code of the simulation from that outside."""
     from torch._C._dynamo import eval_frame
     from torch._dynamo import guards
     from torch._inductor.codecache import PyCodeCache
@@ -190,7 +191,7 @@ def _forgetting() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _listening() -> Iterator[None]:
-    """torch._dynamo says when it begins to compile and when it ends, backward passes that are compiled later included."""
+    """Listens to torch._dynamo's events of starting and finishing a compilation, later compiled backward passes included."""
     from torch._dynamo import callback
 
     handler: Any = callback.callback_handler

@@ -7,7 +7,7 @@ import torch
 
 from . import running
 
-# Decided by a clock, or by memory of its own kind: the default mode stands for them.
+# Chosen by a clock, or with memory of another kind: the default mode takes their place.
 _NOT_SIMULATED = {"triton.cudagraphs": "CUDA graphs", "max_autotune": "max-autotune", "max_autotune_gemm": "max-autotune",
                   "max_autotune_pointwise": "max-autotune", "coordinate_descent_tuning": "coordinate descent tuning",
                   "benchmark_fusion": "benchmarks of fusions", "benchmark_combo_kernel": "benchmarks of fusions"}
@@ -63,7 +63,7 @@ def _updates(function: Callable[..., Any], optimizers: list[torch.optim.Optimize
 
 
 def _passes_on(error: Exception) -> bool:
-    """What torch._dynamo tells itself by an exception."""
+    """Exceptions that torch._dynamo uses as signals."""
     from torch._dynamo import exc
 
     names = ("RestartAnalysis", "SkipFrame", "TensorifyScalarRestartAnalysis", "SpeculationRestartAnalysis")
@@ -71,7 +71,7 @@ def _passes_on(error: Exception) -> bool:
 
 
 def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
-    """torch._inductor.compile_fx.compile_fx, which calls itself. What it fails on runs eagerly, graph by graph."""
+    """torch._inductor.compile_fx.compile_fx, which calls itself. A graph on which it fails runs eagerly."""
     depth = 0
 
     def compile_or_run(model_: Any, example_inputs_: Any, *args: Any, **kwargs: Any) -> Any:

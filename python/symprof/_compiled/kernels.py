@@ -1,5 +1,5 @@
-"""Kernels that Inductor writes in Triton. Nothing is compiled: a launch is a call of the operator "triton::" and the kernel's name,
-and what it reads and writes says the mark before it."""
+"""Kernels that Inductor writes in Triton. Nothing is compiled: a launch is a call of the operator "triton::" and the
+kernel's name, and the mark before it names its inputs and outputs."""
 from typing import Any
 
 import torch
@@ -17,7 +17,7 @@ def _cost(call: _costs.Call) -> _costs.Cost | None:
 
 
 class Kernel:
-    """What the wrapper's code launches."""
+    """The kernel object that the wrapper's code launches."""
 
     def __init__(self, name: str) -> None:
         self.name = name

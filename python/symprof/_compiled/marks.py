@@ -1,4 +1,5 @@
-"""What Inductor's scheduler knows of a kernel, written into the code before its launch: `symprof_at(path, read, written, flops)`."""
+"""The scheduler's information on a kernel, written into Inductor's code before the launch: `symprof_at(path, read, written,
+flops)`."""
 import math
 import os.path
 from collections.abc import Callable, Iterable, Sequence
@@ -13,14 +14,14 @@ _facts: tuple[int, int, int] | None = None  # Of the kernel that runs next.
 
 
 def at(path: str, read: int, written: int, flops: int) -> None:
-    """The code says so before a kernel, or before an operator that it calls."""
+    """Called by the code before a kernel, or before an operator that it calls."""
     global _facts
     _facts = read, written, flops
     running.program().at_kernel(path)
 
 
 def taken() -> tuple[int, int, int] | None:
-    """What was said of this launch; one mark is of one launch."""
+    """The mark of this launch; one mark is for one launch."""
     global _facts
     found, _facts = _facts, None
     return found
@@ -40,7 +41,7 @@ def write(nodes: Sequence[Any]) -> None:
 
 
 def _traffic(nodes: Sequence[Any], graph: Any) -> tuple[int, int]:
-    """Bytes that go to and from memory: of a buffer that is made and read in the same kernel only those that are kept."""
+    """Bytes moved to and from memory: of a buffer that is written and read in the same kernel only those that are kept."""
     inside = {dependency.name for node in nodes for dependency in node.read_writes.writes}
     removed = graph.removed_buffers | graph.inplaced_to_remove
     reads: dict[str, int] = {}
@@ -58,7 +59,8 @@ def _note(found: dict[str, int], accesses: dict[str, int], counts: Callable[[str
 
 
 def _operations(origins: Iterable[Any]) -> int:
-    """One for each number that a fused operator makes, and for each that a reduction reads: what eager mode counts of most."""
+    """One for each number that a fused operator computes, and for each that a reduction reads: the usual count of eager
+    mode."""
     total = 0
     for origin in dict.fromkeys(origins):
         if origin.op != "call_function" or not isinstance(origin.target, torch._ops.OpOverload):
@@ -100,7 +102,7 @@ def _paths(origins: Iterable[Any]) -> list[str]:
 
 
 def _common(paths: Sequence[str]) -> str | None:
-    """The innermost module in which all of them lie."""
+    """The innermost module that contains all of them."""
     if not paths:
         return None
     parts = [path.split(".") for path in paths]

@@ -1,4 +1,4 @@
-"""What the compiler does with tensors of its own (FakeTensor, functional tensors) is no call of the program."""
+"""The compiler's work on its own tensors (FakeTensor, functional tensors) is not recorded as calls of the program."""
 import sys
 from typing import Any
 
@@ -16,8 +16,8 @@ def _set_fake(included: bool, excluded: bool) -> None:
 
 
 class Outside:
-    """While one is open the simulation's key is off on this thread, its listeners rest, and torch has Python's meta kernels.
-    Openings may lie in each other."""
+    """While one is open the simulation's key is off on this thread, its listeners pause, and torch has Python's meta
+    kernels. Contexts may be nested."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -53,13 +53,13 @@ class Outside:
         self._compiling = None
 
     def close(self) -> None:
-        """Whatever an interrupt has left open."""
+        """Closes contexts that an interrupt left open."""
         if self.depth:
             self.depth = 1
             self.end()
 
     def inside(self, function: Any) -> Any:
-        """`function`, run as the program runs: guards of tensors note the keys of the thread, those under which they are asked."""
+        """`function`, run as by the program: guards of tensors record the thread's keys at that time."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
             if self.depth == 0:

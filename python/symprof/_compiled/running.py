@@ -1,8 +1,8 @@
-"""The simulations that compile now, the innermost last: code that was compiled asks which one it runs in."""
+"""The simulations that compile now, the innermost last: compiled code looks up the one that it runs in."""
 from typing import Any
 
 compilers: list[Any] = []
-_originals: dict[tuple[Any, str], Any] = {}  # What stood in torch before the outermost of them.
+_originals: dict[tuple[Any, str], Any] = {}  # The originals in torch before the outermost of them.
 
 
 def program() -> Any:
@@ -17,5 +17,5 @@ def keep_originals(places: Any) -> None:
 
 
 def original(owner: Any, name: str) -> Any:
-    """What an answer is put around: in a simulation inside of another not the other's answer."""
+    """The original behind a replacement: in a nested simulation not the outer one's replacement."""
     return _originals[owner, name] if compilers else owner.__dict__[name]
