@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""`symprof calibrate` on this machine's CPU, for moments: a device file that profiles take, and goes on from its kernels.
+"""`symprof calibrate` on this machine's CPU, for moments: profiles accept the device file, and a later calibration continues
+from its kernels.
 
-How near its times come to real ones is the business of truth/measured/cpu_steps.py."""
+The accuracy of its times is checked by truth/measured/cpu_steps.py."""
 import json
 import pathlib
 import tempfile

@@ -1,4 +1,4 @@
-"""symprof compare on pairs of models of which onnx-array-api has given the rows.
+"""symprof compare on pairs of models, against the rows of onnx-array-api.
 
     compare.py PROGRAM [unittest arguments]
 """
@@ -14,7 +14,7 @@ from program import ROOT
 
 GOLDEN = ROOT / "tests" / "workbench" / "golden"
 KINDS = {"INITIALIZER": "weight", "INPUT": "input", "RESULT": "result", "OUTPUT": "output", "NODE": "node"}
-# What one kernel or another makes of the same numbers: sums may differ by this, times the sum of all that is added.
+# The relative rounding error between kernels: sums may differ by this, times the sum of the absolute terms.
 NEAR = 2e-3
 # Of the largest sum: what sums of equal values differ by.
 EQUAL = 1e-4

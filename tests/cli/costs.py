@@ -1,4 +1,4 @@
-"""What changed in the costs between two models: symprof profile A -- B, which is symprof compare --costs.
+"""Changes in the costs between two models: symprof profile A -- B, which is symprof compare --costs.
 
     costs.py PROGRAM [unittest arguments]
 """
@@ -8,7 +8,7 @@ import program
 
 GOLDEN = "tests/workbench/golden/models"
 LLAMA, MIXED = f"{GOLDEN}/llama.onnx", f"{GOLDEN}/llama_mixed.onnx"
-FIGURES = ("fwd_flops_all", "bwd_flops_all")  # Of rows and of totals; rows sum to the totals.
+FIGURES = ("fwd_flops_all", "bwd_flops_all")  # Columns of rows and of totals; rows sum to the totals.
 
 
 def costs(a, b, *arguments, command="profile"):

@@ -1,4 +1,4 @@
-"""Dumps: what onnx-diagnostic wrote and read (truth/dumps/), listed, exported, replayed; and files that lie.
+"""Dumps: files that onnx-diagnostic wrote and read (truth/dumps/), listed, exported, replayed; and invalid files.
 
     dumps.py PROGRAM [unittest arguments]
 """

@@ -11,7 +11,7 @@ import unittest
 import program
 from program import DYNAMIC, GPT2, ROOT, TINY, VIT
 
-NARROW_DECODER = "truth/plans/models/narrow_decoder.pt2"  # Inputs of its layers are most of what it holds.
+NARROW_DECODER = "truth/plans/models/narrow_decoder.pt2"  # Most of its memory is the inputs of its layers.
 MANY_SMALL_BLOCKS = "tests/zoo/models/mobilenet_v3_large.pt2"  # Segments that grow hold them in less, where nothing is taken up front.
 NOTHING_UP_FRONT = "max_split_size_mb:200"  # The allocator would give it back.
 

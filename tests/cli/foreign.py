@@ -1,8 +1,8 @@
-"""Models that other packages' users export, each the smallest file that shows what once went wrong (tests/zoo/foreign).
+"""Models that other packages' users export, each the smallest file that reproduces a past error (tests/zoo/foreign).
 
     foreign.py PROGRAM [unittest arguments, such as -k Casts]
 
-The tests are in foreign/, a file for each idea. Standard library only.
+The tests are in foreign/, one file per topic. Standard library only.
 """
 import pathlib
 

@@ -207,7 +207,7 @@ class Scripts(Hostile):
             self.refuse_code([f"return {expression}"], "parts that hang on one another")
 
     def test_expressions_at_the_limit(self):
-        """What is let through does not end the program either."""
+        """Accepted files do not crash the program either."""
         for expression in ["(" * 990 + "x" + ")" * 990, "-" * 990 + "x", "+".join(["x"] * 490)]:
             path = make.script(self.path("limit.pt"), make.net([f"return {expression}"]))
             self.assertIn(self.profile(path, *SHAPE)[0], (0, 2))

@@ -67,7 +67,7 @@ def constant_at(path, offset):
 
 
 def weight_without_data(path, size, offset=0):
-    """A .pt2 archive that says how large a weight is, and has no data of it."""
+    """A .pt2 archive with the size of a weight, but without its data."""
     entry = {"path_name": "weight_0", "is_param": True, "use_pickle": False,
              "tensor_meta": tensor_meta([size]) | {"storage_offset": {"as_int": offset}}}
     config = json.dumps({"config": {"w": entry}})
@@ -104,8 +104,8 @@ def deflated_zeros(size):
 
 
 def bomb(path, name, size, records=()):
-    """An archive of `records` and one more that is `size` zeros once unpacked. Its checksum is right up
-    to 256 MiB: nobody reads the larger ones to the end."""
+    """An archive of `records` and one more that is `size` zeros once unpacked. Its checksum is right up to 256 MiB: larger
+    records are never read to the end."""
     checksum = zlib.crc32(bytes(size)) if size <= 1 << 28 else 0
     entries = []
     for record, content in records:

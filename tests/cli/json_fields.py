@@ -12,7 +12,7 @@ import zipfile
 import program
 from program import DYNAMIC, ROOT, TINY
 
-# Objects whose keys are the user's names, or dtypes, and those of formulas, which formulas.md has.
+# Objects whose keys are the user's names, or dtypes, and those of formulas, documented in formulas.md.
 ENGINE = "tests/engine/samples/resnet18_qat."
 # A run on a GPU (truth/measured/record_runs.py), and its step.
 GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]

@@ -1,4 +1,4 @@
-"""Asks about memory as a user would: who holds the peak, memory snapshots, the page.
+"""Tests the memory reports: owners of the peak, memory snapshots, the page.
 
     memory.py PROGRAM [unittest arguments]
 """
@@ -28,7 +28,7 @@ class RealAllocator(unittest.TestCase):
 
 
 class Peak(unittest.TestCase):
-    """--peak: the table of who holds the memory at its peak."""
+    """--peak: the table of the peak by owner."""
 
     def profile(self, *arguments):
         return program.run("profile", GPT2, "--peak", *arguments)

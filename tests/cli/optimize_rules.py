@@ -30,7 +30,7 @@ class Rules(unittest.TestCase):
 
     def test_a_rule_that_changes_values_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
-            # Rounding alone: no tolerance at all is less than that.
+            # Only rounding differs, and tolerance 0 refuses even that.
             done = self.run_on(RULES / "conv_batch_norm.txt", folder, "--verify", "--tolerance", "0")
             self.assertEqual(done.returncode, 1, done.stderr)
             report = json.loads(done.stdout)

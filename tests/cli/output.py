@@ -1,4 +1,4 @@
-"""Where the answer goes: files, links, devices, terminals.
+"""Destinations of the output: files, links, devices, terminals.
 
     output.py PROGRAM [unittest arguments]
 """

@@ -1,4 +1,4 @@
-"""Holds one rank's memory and collectives against what PyTorch's engines did (truth/parallel/README.md).
+"""Compares one rank's memory and collectives with those of PyTorch's engines (truth/parallel/README.md).
 
     parallel.py PROGRAM [unittest arguments]
 """

@@ -1,4 +1,4 @@
-"""What the command line says of peaks that a file leaves open, beside the peaks of PyTorch's eager modules
+"""Reports of peaks that a file leaves uncertain, compared with the peaks of PyTorch's eager modules
 (truth/lifetimes/helpers, made by truth/helpers.py).
 
     peaks.py PROGRAM [unittest arguments]
@@ -13,7 +13,7 @@ from program import ROOT, read, run
 
 HELPERS = ROOT / "truth" / "lifetimes" / "helpers"
 NOT_BOUND = {
-    "list_nobody_reads.pt2",  # `kept.append(x)` of a name: no node has that line
+    "list_nobody_reads.pt2",  # `kept.append(x)` of a variable: no node has that line
     "dictionary_traced.pt",  # torch.jit.trace drops a call whose result nothing reads
 }
 

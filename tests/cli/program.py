@@ -28,14 +28,14 @@ def run(*arguments, cwd=ROOT, **options):
 
 
 def read(command, *arguments, code=0):
-    """The answer as JSON; `code` is the exit code that belongs to it."""
+    """The output as JSON; `code` is the expected exit code."""
     result = run(*command.split(), "--format", "json", *arguments)
     assert result.returncode == code, result.stderr
     return json.loads(result.stdout)
 
 
 def run_on_terminal(*arguments, columns=200, **env):
-    """Exit code and what a terminal of so many columns gets, as bytes."""
+    """Exit code and output on a terminal of so many columns, as bytes."""
     leader, follower = pty.openpty()
     fcntl.ioctl(follower, termios.TIOCSWINSZ, struct.pack("HHHH", 50, columns, 0, 0))
     process = subprocess.Popen([path, *arguments], cwd=ROOT, stdout=follower, stderr=follower,
@@ -45,7 +45,7 @@ def run_on_terminal(*arguments, columns=200, **env):
     try:
         while chunk := os.read(leader, 65536):
             text += chunk
-    except OSError:  # Linux answers so when the other side is closed.
+    except OSError:  # Linux's error if the other side is closed.
         pass
     os.close(leader)
     return process.wait(), text

@@ -30,7 +30,7 @@ class Errors(unittest.TestCase):
         self.assertIn("Commands:", result.stderr)
 
     def test_missing_library(self):
-        """What is not on this machine is exit code 3, in two lines, also while a model is read."""
+        """A missing library or device is exit code 3, in two lines, also while a model is read."""
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)
             (folder / "bin").mkdir()
@@ -136,7 +136,7 @@ class Profile(unittest.TestCase):
         self.assertEqual(step_us("t4", "high"), step_us("t4"))
 
     def test_nothing_is_lost(self):
-        """Calls of all nodes are all calls; sums of the nodes are the totals."""
+        """The nodes' calls are all calls; sums of the nodes are the totals."""
         report = profile(VIT, "--optimizer", "adamw")
         nodes, totals, coverage = report["nodes"], report["totals"], report["coverage"]
         calls = [call for node in nodes for call in node["calls"]]

@@ -1,4 +1,4 @@
-"""Asks for formulas as a user would: `symprof profile --symbolic`.
+"""Tests formulas: `symprof profile --symbolic`.
 
     symbolic.py PROGRAM [unittest arguments]
 """
@@ -13,7 +13,7 @@ ONNX = "models/tiny/dynamic_shapes.onnx"
 FUSED = "models/tiny/encoder.pt2"
 WRITTEN_OUT = "models/tiny/encoder_written_out.pt2"
 NAMED = ("--input", "x=[batch,seq,64]")
-WIDTH, HEADS, LAYERS = 64, 4, 2  # As models/sized_models.py has them.
+WIDTH, HEADS, LAYERS = 64, 4, 2  # The sizes of models/sized_models.py.
 
 
 def run(*arguments):

@@ -1,4 +1,4 @@
-"""Commands of models on models that are damaged: each ends in a clear error or a result, and leaves no half-written file.
+"""Commands that edit models on damaged models: each ends in a clear error or a result, and leaves no half-written file.
 
     workbench.py PROGRAM [unittest arguments]
 """

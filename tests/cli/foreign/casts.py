@@ -10,8 +10,8 @@ from program import ROOT, read, run
 
 
 class Casts(unittest.TestCase):
-    """Models that cast in their code (truth/cast/models.py), exported in fp32, beside what PyTorch says of them built
-    in another dtype."""
+    """Models that cast in their code (truth/cast/models.py), exported in fp32, compared with PyTorch's models built in
+    another dtype."""
     TRUTH = json.loads((ROOT / "truth/cast/cast.json").read_text())
     PACKAGES = json.loads((ROOT / "truth/cast/packages.json").read_text())
     FUNCTIONS = json.loads((ROOT / "truth/cast/functions.json").read_text())
@@ -28,7 +28,7 @@ class Casts(unittest.TestCase):
                 self.assertEqual({figure: found[figure] for figure in wanted}, wanted)
 
     def test_exports_are_as_if_built_in_the_dtype(self):
-        """Norms and softmax in float32, tables that are cast, casts back: all stand on lines of Python."""
+        """Norms and softmax in float32, tables that are cast, casts back: all are found from lines of Python."""
         for model in self.TRUTH:
             self.compare(f"cast_{model}.pt2", self.OPTIONS)
 
@@ -38,7 +38,7 @@ class Casts(unittest.TestCase):
             self.compare(f"{model}.pt2", self.PACKAGES[model])
 
     def test_a_trace_of_a_package_as_if_built_in_the_dtype(self):
-        """But for 16 bytes: what the quantiser computes from numbers alone, a trace has as a constant of the file."""
+        """Up to 16 bytes: values that the quantizer computes from numbers alone are constants in a trace."""
         for kind, wanted in self.PACKAGES["vq_vae"].items():
             with self.subTest(kind):
                 found = totals("vq_vae.pt", *self.OPTIONS[kind])
@@ -94,7 +94,7 @@ class Casts(unittest.TestCase):
                           run("profile", f"{FOREIGN}/{name}", "--dtype", "bf16").stdout)
 
     def test_wrong_guesses_inside_of_a_checkpoint(self):
-        """The module that stands for one node has the linspace and the cast: the guesses are changed there, and said."""
+        """The module of one node contains the linspace and the cast: the guesses are changed there, and noted."""
         for suffix in ("pt2", "pt"):
             name = f"functions_nested.{suffix}"
             self.compare(name, ("fp32", "bf16", "autocast"))
@@ -112,7 +112,7 @@ class Casts(unittest.TestCase):
             self.assertNotIn("under autocast", " ".join(read("profile", f"{FOREIGN}/functions_{kept}")["warnings"]))
 
     def test_decorators_of_functions_in_a_trace(self):
-        """`@torch.autocast(enabled=False)` and `@torch.no_grad()` stand in the stack that the file has of each call."""
+        """`@torch.autocast(enabled=False)` and `@torch.no_grad()` are in the stack that the file has for each call."""
         for suffix in ("pt2", "pt"):
             self.compare(f"functions_decorated.{suffix}", ("fp32", "autocast"))
 
@@ -126,7 +126,7 @@ class Casts(unittest.TestCase):
         self.assertNotIn("shapes", refused.stderr)
 
     def test_a_cast_to_the_type_of_an_onnx_file_follows(self):
-        """Mul of ONNX takes operands of one type, so Cast(bool to FLOAT) makes what the model has."""
+        """Mul of ONNX requires operands of one dtype, so Cast(bool to FLOAT) produces the model's operand."""
         to_float = onnx.field(1, "to") + onnx.number(3, onnx.FLOAT) + onnx.number(20, 2)
         nodes = [onnx.node("Greater", ["x", "y"], ["m"], "greater"),
                  onnx.node("Cast", ["m"], ["c"], "cast", attributes=[to_float]),

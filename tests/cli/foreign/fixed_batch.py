@@ -1,4 +1,4 @@
-"""Another batch than the one that a file fixes."""
+"""A batch other than the one that a file fixes."""
 import unittest
 from fractions import Fraction
 

@@ -1,4 +1,4 @@
-"""What a user reads."""
+"""Messages to the user."""
 import os
 import tempfile
 import unittest
@@ -64,7 +64,7 @@ class Messages(unittest.TestCase):
                             for warning in warnings(1024)))
 
     def test_an_assertion_has_no_gradients(self):
-        """`_assert_tensor_metadata` gives nothing back."""
+        """`_assert_tensor_metadata` returns nothing."""
         nodes = read("profile", f"{FOREIGN}/packages/conformer.pt2")["nodes"]
         asserted = [node for node in nodes if node["op"] == "aten::_assert_tensor_metadata"]
         self.assertIn("float32", [node["inputs"][0]["dtype"] for node in asserted])

@@ -1,4 +1,4 @@
-"""What exporters to ONNX write in their own way."""
+"""Peculiarities of exporters to ONNX."""
 import pathlib
 import struct
 import tempfile
@@ -11,7 +11,7 @@ from program import read
 
 class Onnx(unittest.TestCase):
     def test_a_bias_of_zeros_that_the_exporter_made_is_none(self):
-        """Zeros made from the weight's shape lie on the host, which autocast passes over: convolutions had two dtypes."""
+        """Zeros created from the weight's shape are on the host, where autocast does not apply: convolutions had two dtypes."""
         figures = ("fwd_flops", "bwd_flops", "saved_bytes")
         for options in ([], ["--autocast", "bf16"]):
             of_onnx, of_export = (read("profile", f"models/resnet50.{kind}", "--set", "batch=2", *options)["totals"]
@@ -58,7 +58,7 @@ class Onnx(unittest.TestCase):
 
 
 class FoldedByExporters(unittest.TestCase):
-    """What an ONNX exporter folded, dropped or merged is as PyTorch has it (tests/zoo/foreign/make_onnx.py)."""
+    """Nodes that an ONNX exporter folded, dropped or merged have PyTorch's costs (tests/zoo/foreign/make_onnx.py)."""
 
     KEYS = ("param_count", "grad_bytes", "saved_bytes", "fwd_flops", "bwd_flops")
 

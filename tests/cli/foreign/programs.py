@@ -1,4 +1,4 @@
-"""What an export loses of a Python program: lifetimes of names, functions of autograd."""
+"""Information that an export loses of a Python program: lifetimes of variables, autograd functions."""
 import unittest
 
 from foreign_files import FOREIGN, totals
@@ -35,7 +35,7 @@ class Lifetimes(unittest.TestCase):
 
 class Masks(unittest.TestCase):
     def test_a_mask_that_only_an_export_makes_is_said(self):
-        """transformers leaves out what hides nothing, but not while it is exported (masking_utils.py)."""
+        """transformers omits masks that mask nothing, but not during export (masking_utils.py)."""
         said = "transformers leaves a mask out"
         for name, line in (("vivit", "create_bidirectional_mask("), ("phi_cache", "create_causal_mask(")):
             with self.subTest(name):

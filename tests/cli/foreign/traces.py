@@ -1,4 +1,4 @@
-"""What traces alone have."""
+"""Properties of traces."""
 import json
 import pathlib
 import tempfile
@@ -25,7 +25,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(totals("functions_listed.pt")["fwd_flops"], 2 * 2 * (1 + 2 + 3) * 16 * 16)
 
     def test_what_a_trace_has_lost_is_said(self):
-        """torch.jit.trace leaves `with torch.no_grad():` out of its file; nothing else is asked of an inference."""
+        """torch.jit.trace drops `with torch.no_grad():` from its file; an inference needs nothing else."""
         said = "does not show where the code says `with torch.no_grad():`"
         self.assertIn(said, run("profile", f"{FOREIGN}/cast_clip.pt").stdout)
         self.assertNotIn(said, run("profile", f"{FOREIGN}/cast_clip.pt", "--mode", "inference").stdout)

@@ -1,5 +1,5 @@
-"""A small decoder with what real ones have: norms, attention with fewer heads of keys, a gated layer, an embedding and a
-head. Heads are counted from what arrives, so that tensor parallelism may split them."""
+"""A small decoder with the parts of real ones: norms, attention with fewer heads of keys, a gated layer, an embedding and a
+head. Heads are counted from the input's size, so that tensor parallelism may split them."""
 import torch
 from torch import nn
 

@@ -1,4 +1,4 @@
-"""One rank of a step: carries out an emitted plan on gloo, and compares loss and gradients with the whole step."""
+"""One rank of a step: executes an emitted plan on gloo, and compares loss and gradients with the whole step."""
 import collections
 import importlib.util
 import json
@@ -63,7 +63,7 @@ def run(plan, mesh):
         stages = plan.apply_plan(model, mesh, decoder.loss_function, example)
         return plan.run_step(stages, (inputs,), targets), stages.modules, None
     model = plan.apply_plan(model, mesh)
-    plan.run_step(model, decoder.loss_function, (inputs,), targets)  # DDP lays its buckets out anew after the first step.
+    plan.run_step(model, decoder.loss_function, (inputs,), targets)  # DDP rebuilds its buckets after the first step.
     model.zero_grad()
     with Counter() as counter:
         loss = plan.run_step(model, decoder.loss_function, (inputs,), targets)
