@@ -3,30 +3,19 @@
 
 #include <memory>
 
-#include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
 #include "cli/model_pair.h"
 #include "cli/output.h"
 #include "report/compare/rows.h"
 #include "report/compare/values.h"
-#include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-using workbench::AlignBy;
-
-enum class CompareMode { values, nodes };
-constexpr settings::Named<CompareMode> modes[] = {{"values", CompareMode::values},
-                                                  {"nodes", CompareMode::nodes}};
-constexpr settings::Named<AlignBy> alignments[] = {{"best", AlignBy::best},
-                                                   {"edit", AlignBy::edit}};
-
 struct Options {
-  ModelPair models;
-  std::string mode = "values", align = "best", format;
-  std::optional<double> tolerance;
+  CompareQuestion question;
+  std::string format;
   std::size_t width = 60;
   bool all = false;
   bool costs = false;  ///< Another command does that: compare_costs.h.
@@ -46,31 +35,25 @@ void print(const CompareAnswer& result, const Options& options, Format format) {
 }
 
 int run(const Options& options) {
-  const CompareMode mode = settings::choose(SettingRef{"mode"}, options.mode, modes);
-  const AlignBy align = settings::choose(SettingRef{"align"}, options.align, alignments);
   const Format format = read_format(Verb::compare, options.format);
   check_output(options.output);
-  const CompareAnswer result = compare_models({.models = options.models,
-                                               .runs = mode == CompareMode::values,
-                                               .align = align,
-                                               .tolerance = options.tolerance});
-  print(result, options, format);
-  return result.has_run && !result.comparison.outputs_agree() ? answer_is_no : done;
+  const CompareAnswer answer = compare_models(options.question);
+  print(answer, options, format);
+  return answer.is_good() ? done : answer_is_no;
 }
 
 void add_row_options(CLI::App& app, Options& options) {
-  app.add_option(
-         "--mode", options.mode,
-         "values: run both models and compare results; nodes: compare the graphs only (.onnx)")
+  app.add_option("--mode", options.question.mode,
+                 "values: both models run, and a row has a result; nodes: nothing runs (.onnx)")
       ->type_name("MODE")
       ->group("Rows");
-  app.add_option("--align", options.align,
-                 "best: match values by content, inputs and names, ignoring order; edit: the edit "
-                 "distance of onnx-array-api, to the row")
+  app.add_option("--align", options.question.align,
+                 "best: rows pair by values, by what they read and by names, whatever their order; "
+                 "edit: the edit distance of onnx-array-api, to the row")
       ->type_name("HOW")
       ->group("Rows");
-  app.add_option("--tolerance", options.tolerance,
-                 "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has "
+  app.add_option("--tolerance", options.question.tolerance,
+                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
                  "float16 or bfloat16)")
       ->type_name("X")
       ->group("Rows");
@@ -89,7 +72,7 @@ Run add_compare(CLI::App& app) {
       "  symprof compare llama.onnx llama.onnx --backend torch:onnxruntime\n"
       "  symprof compare a.onnx b.onnx --align edit --format rows --width 90\n"
       "  symprof compare --costs a.onnx --by module -- b.onnx");
-  add_model_pair(app, options->models);
+  add_model_pair(app, options->question);
   app.add_flag(
          "--costs", options->costs,
          "What changed in the costs of a step instead: symprof profile A -- B, with all options "

@@ -2,7 +2,6 @@
 // their use.
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <memory>
 
 #include "base/error.h"
@@ -12,26 +11,19 @@
 #include "cli/output.h"
 #include "report/measure/dump.h"
 #include "session/onnx/dump.h"
-#include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-namespace fs = std::filesystem;
-
 struct DumpSettings {
-  std::string model, limit = "128MiB", format;
-  std::vector<std::string> modules, nodes, sizes, shapes;
-  std::int64_t runs = 1;
-  std::uint64_t seed = 0;
-  bool weights = false;
+  DumpQuestion question;
+  std::string format;
   OutputOptions output;
 };
 
 struct RestoreSettings {
-  std::string dump, entry = "*", as, model, format;
-  std::vector<std::string> sizes, shapes;
-  std::optional<double> tolerance;
+  std::string dump, as, format;
+  ReplayQuestion question;
   OutputOptions output;
 };
 
@@ -47,38 +39,13 @@ void print(const trace::dump::Dump& dump, const std::string& path, Format format
   print(out, format);
 }
 
-workbench::DumpOptions how_of(const DumpSettings& given) {
-  workbench::DumpOptions how;
-  how.calls = {given.modules, given.nodes};
-  how.runs = given.runs;
-  how.inputs.seed = given.seed;
-  how.limit_bytes = settings::parse_bytes(SettingRef{"limit"}, given.limit);
-  how.keeps_weights = given.weights;
-  return how;
-}
-
-/// The data file first: a dump never refers to a missing file.
-void write_files(const trace::dump::Dump& dump, const OutputOptions& output) {
-  const std::string data = output.file + ".data";
-  const trace::dump::Written written =
-      trace::dump::write_dump(dump, fs::path(data).filename().string());
-  if (!written.data.empty()) write_output({.file = data}, written.data, Readers::programs);
-  write_output(output, written.model, Readers::programs);
-}
-
 int run_dump(const DumpSettings& given) {
   const Format format = read_format(Verb::dump, given.format);
   check_output(given.output);
   if (given.output.file.empty())
     throw Error("-o", "a dump is no text for a terminal.", "Name the file to write: -o DUMP.onnx.");
-  if (given.modules.empty() && given.nodes.empty())
-    throw Error("symprof dump", "no calls were chosen.",
-                "Name modules or nodes: --module 'layers.*', --node 'MatMul*', --module '' for the "
-                "whole model.");
-  if (given.runs < 1) throw Error("--runs", "a dump needs one run at least.", "Give 1 or more.");
-  const workbench::DumpOptions how = how_of(given);
-  const trace::dump::Dump dump = dump_calls({given.model, given.sizes, given.shapes}, how);
-  write_files(dump, given.output);
+  const trace::dump::Dump dump = dump_calls(given.question);
+  symprof::write_dump(dump, given.output.file);
   for (const trace::dump::LeftOut& left : dump.left_out)
     warn(given.output,
          fmt::format("{} is larger than --limit and left out.",
@@ -88,34 +55,26 @@ int run_dump(const DumpSettings& given) {
 }
 
 int run_replay(const RestoreSettings& given, const trace::dump::Dump& dump, Format format) {
-  const std::vector<workbench::ReplayedCall> calls =
-      replay_dump(dump, {given.model, given.sizes, given.shapes}, {given.tolerance, given.entry});
+  const std::string& model = given.question.path;
+  const std::vector<workbench::ReplayedCall> calls = replay_dump(dump, given.question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_replay_json(out, calls, given.dump, given.model);
+    report::write_replay_json(out, calls, given.dump, model);
   else
-    report::write_replay(out, calls, given.dump, given.model);
+    report::write_replay(out, calls, given.dump, model);
   write_result(given.output, out, format);
-  std::size_t compared = 0;
-  for (const workbench::ReplayedCall& call : calls) {
-    if (!call.is_within()) return answer_is_no;
-    compared += call.not_run.empty() ? 1 : 0;
-  }
-  if (compared == 0)
-    throw Error(given.model, "nothing of the dump could be compared.",
-                "Dump calls of modules that this model has: symprof restore lists them.");
-  return done;
+  return are_within(calls, model) ? done : answer_is_no;
 }
 
 int run_restore(const RestoreSettings& given) {
   const Format format = read_format(Verb::restore, given.format);
   check_output(given.output);
-  if (!given.as.empty() && !given.model.empty())
+  if (!given.as.empty() && !given.question.path.empty())
     throw Error("--replay", "a replay exports nothing.", "Leave out --as or --replay.");
   const trace::dump::Dump dump = trace::dump::read_dump(given.dump);
-  if (!given.model.empty()) return run_replay(given, dump, format);
+  if (!given.question.path.empty()) return run_replay(given, dump, format);
   if (!given.as.empty()) {
-    export_leaves(report::leaves_of(dump, given.entry), given.as, given.output);
+    export_leaves(report::leaves_of(dump, given.question.entry), given.as, given.output);
     return done;
   }
   fmt::memory_buffer out;
@@ -144,27 +103,28 @@ Run add_dump(CLI::App& app) {
       "  symprof dump llama.onnx --module '' --module 'layers.*' --runs 3 -o layers.onnx\n"
       "  symprof dump llama.pt2 --module 'model.layers.*' -o layers.onnx\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx");
-  app.add_option("MODEL", given->model, "A model: .onnx, .pt2 (torch.export) or .pt (TorchScript)")
+  app.add_option("MODEL", given->question.path,
+                 "A model: .onnx, .pt2 (torch.export) or .pt (TorchScript)")
       ->required()
       ->type_name("");
-  add(app, "Calls", "--module", given->modules,
+  add(app, "Calls", "--module", given->question.modules,
       "Modules whose path matches; * stands for one component, '' for the whole model", "GLOB")
       ->allow_extra_args(false);
-  add(app, "Calls", "--node", given->nodes, "Nodes whose name matches", "GLOB")
+  add(app, "Calls", "--node", given->question.nodes, "Nodes whose name matches", "GLOB")
       ->allow_extra_args(false);
-  app.add_flag("--weights", given->weights,
+  app.add_flag("--weights", given->question.weights,
                "Weights that a module reads, too, once; those of a node "
                "among its inputs")
       ->group("Calls");
-  add(app, "Calls", "--limit", given->limit,
+  add(app, "Calls", "--limit", given->question.limit,
       "Leave out inputs, outputs or weights of a call that are larger (128MiB)", "BYTES");
-  add(app, "Runs", "--runs", given->runs, "How often the model runs, each time on other inputs (1)",
-      "N");
-  add(app, "Runs", "--seed", given->seed, "Other random inputs for another seed (0)", "N");
-  add(app, "Runs", "--set", given->sizes, "Size of a symbolic dimension (2, 3, … without)",
+  add(app, "Runs", "--runs", given->question.runs,
+      "How often the model runs, each time on other inputs (1)", "N");
+  add(app, "Runs", "--seed", given->question.seed, "Other random inputs for another seed (0)", "N");
+  add(app, "Runs", "--set", given->question.sizes, "Size of a symbolic dimension (2, 3, … without)",
       "NAME=SIZE")
       ->allow_extra_args(false);
-  add(app, "Runs", "--input", given->shapes,
+  add(app, "Runs", "--input", given->question.shapes,
       "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
       ->allow_extra_args(false);
   add_format_option(app, given->format, Verb::dump, "Output", ": the listing");
@@ -182,21 +142,24 @@ Run add_restore(CLI::App& app) {
       "  symprof restore attention.onnx --as npz -o attention.npz\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx --tolerance 1e-3");
   app.add_option("DUMP", given->dump, "A dump")->required()->type_name("");
-  add(app, "What", "--entry", given->entry, "Only modules or nodes whose name matches (*)", "GLOB");
+  add(app, "What", "--entry", given->question.entry, "Only modules or nodes whose name matches (*)",
+      "GLOB");
   add(app, "What", "--as", given->as,
       "Export: npz or safetensors into one file, npy or raw into a new folder", "FORM");
-  add(app, "What", "--replay", given->model,
+  add(app, "What", "--replay", given->question.path,
       "Run the parts of this model (of any format) on the dumped inputs and compare with the "
       "dumped "
       "outputs; exit code 1 where values differ",
       "MODEL");
-  add(app, "What", "--set", given->sizes, "Size of a symbolic dimension of a .pt2", "NAME=SIZE")
+  add(app, "What", "--set", given->question.sizes, "Size of a symbolic dimension of a .pt2",
+      "NAME=SIZE")
       ->allow_extra_args(false);
-  add(app, "What", "--input", given->shapes,
+  add(app, "What", "--input", given->question.shapes,
       "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
       ->allow_extra_args(false);
-  add(app, "What", "--tolerance", given->tolerance,
-      "Allowed error of a value x, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, bfloat16 "
+  add(app, "What", "--tolerance", given->question.tolerance,
+      "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
+      "bfloat16 "
       "and less)",
       "X");
   add_format_option(app, given->format, Verb::restore, "Output");

@@ -3,26 +3,14 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <filesystem>
 
 #include "base/error.h"
-#include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-enum class Form : std::uint8_t { npy, npz, raw, safetensors };
-constexpr settings::Named<Form> forms[] = {
-    {"npy", Form::npy}, {"npz", Form::npz}, {"raw", Form::raw}, {"safetensors", Form::safetensors}};
-
-std::string bytes_of(const report::NamedLeaf& leaf, Form form) try {
-  return form == Form::npy ? report::npy_bytes(*leaf.value) : report::raw_bytes(*leaf.value);
-} catch (const Error& error) {
-  throw error.at(leaf.name);
-}
 
 /// A folder that is renamed to the wanted name once complete.
 class NewFolder {
@@ -59,18 +47,14 @@ class NewFolder {
 
 void export_leaves(const std::vector<report::NamedLeaf>& leaves, const std::string& as,
                    const OutputOptions& output) {
-  const Form form = settings::choose(SettingRef{"as"}, as, forms);
   if (output.file.empty())
     throw Error("-o", "tensors are no text for a terminal.", "Name where they go with -o.");
-  if (leaves.empty())
-    throw Error("--entry", "no tensor is left to export.", "symprof restore lists the entries.");
-  if (form == Form::npz) return write_output(output, report::npz_bytes(leaves), Readers::programs);
-  if (form == Form::safetensors)
-    return write_output(output, report::safetensors_bytes(leaves), Readers::programs);
+  const std::vector<report::ExportedFile> files = report::exported(leaves, as);
+  if (files.front().name.empty())
+    return write_output(output, files.front().bytes, Readers::programs);
   NewFolder folder(output.file);
-  for (const report::NamedLeaf& leaf : leaves)
-    write_output({.file = folder.file(leaf.name + (form == Form::npy ? ".npy" : ".bin"))},
-                 bytes_of(leaf, form), Readers::programs);
+  for (const report::ExportedFile& file : files)
+    write_output({.file = folder.file(file.name)}, file.bytes, Readers::programs);
   folder.keep();
 }
 

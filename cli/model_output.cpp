@@ -1,6 +1,7 @@
 #include "cli/model_output.h"
 
 #include "base/error.h"
+#include "session/onnx/models.h"
 
 namespace symprof::cli {
 
@@ -8,9 +9,7 @@ void write_model(const OutputOptions& options, const workbench::Model& model,
                  const std::string& source) {
   if (options.file.empty())
     throw Error("-o", "a model is no text for a terminal.", "Name the file to write: -o OUT.onnx.");
-  const std::string bytes = workbench::bytes_of(*model, source);
-  workbench::bring_external_data(*model, source, options.file);
-  write_output(options, bytes, Readers::programs);
+  symprof::write_model(model, source, options.file);
 }
 
 }  // namespace symprof::cli

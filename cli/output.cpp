@@ -1,6 +1,6 @@
 #include "cli/output.h"
 
-#include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -13,35 +13,10 @@
 #include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "report/write/plain_letters.h"
+#include "session/files.h"
 
 namespace symprof::cli {
-namespace {
-
 namespace fs = std::filesystem;
-
-[[noreturn]] void cannot_write(const std::string& file) {
-  throw Error(file, std::string("cannot be written: ") + std::strerror(errno) + ".",
-              "Give another file with -o.");
-}
-
-/// For devices and pipes, into whose place no file can be renamed.
-void write_directly(const std::string& file, std::string_view text) {
-  const int descriptor = open(file.c_str(), O_WRONLY | O_CLOEXEC);
-  if (descriptor < 0) cannot_write(file);
-  const bool complete = write_all(descriptor, text);
-  if (close(descriptor) != 0 || !complete) cannot_write(file);
-}
-
-/// A link is kept: its target is replaced.
-std::string follow_links(fs::path file) {
-  constexpr int most = 40;  // Linux's limit.
-  std::error_code error;
-  for (int i = 0; i < most && fs::is_symlink(file, error); ++i)
-    file = file.parent_path() / fs::read_symlink(file, error);
-  return file.string();
-}
-
-}  // namespace
 
 void add_output_options(CLI::App& app, OutputOptions& options) {
   app.add_option("-o,--output", options.file, "Write to FILE instead of standard output")
@@ -70,18 +45,10 @@ report::Layout layout_of(const OutputOptions& options) {
 void write_output(const OutputOptions& options, std::string_view text, Readers readers) {
   if (readers == Readers::people && has_plain_letters_only())
     return write_output(options, report::in_plain_letters(text), Readers::programs);
-  if (options.file.empty()) {
-    if (!write_all(STDOUT_FILENO, text)) cannot_write("standard output");
-    return;
-  }
-  const std::string file = follow_links(options.file);
-  std::error_code error;
-  if (fs::exists(file, error) && !fs::is_regular_file(file, error))
-    return write_directly(file, text);
-  if (const std::error_code reason = write_whole_file(file, text)) {
-    errno = reason.value();
-    cannot_write(file);
-  }
+  if (!options.file.empty()) return write_file(options.file, text);
+  if (!write_all(STDOUT_FILENO, text))
+    throw Error("standard output", fmt::format("cannot be written: {}.", std::strerror(errno)),
+                "Give a file with -o.");
 }
 
 void warn(const OutputOptions& options, std::string_view text) {

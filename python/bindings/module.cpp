@@ -14,6 +14,7 @@
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/inner_tensors.h"
+#include "python/bindings/models.h"
 #include "python/bindings/plans.h"
 #include "python/bindings/profile_handle.h"
 #include "python/bindings/program.h"
@@ -269,6 +270,7 @@ NB_MODULE(_native, module) {
   bind_profile(module);
   bind_answers(module);
   bind_plans(module);
+  bind_models(module);
   bind_device(module);
   bind_program(module);
   bind_inner_tensors(module);

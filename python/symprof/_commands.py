@@ -1,22 +1,24 @@
-"""Commands that compute with values, or change files: each runs the package's command in a child process."""
+"""Verbs that compute with the values of models, or make files: what the commands of these names ask and answer."""
+import contextlib
 import json
 import os
 import pathlib
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
+from . import _native
 from ._error import Error
 from ._preload import built_folder, environment
+from ._settings import setting_texts
 
-COMMAND = built_folder() / "bin" / "symprof"
-NO_IS_AN_ANSWER = (0, 1)
 Path = str | os.PathLike[str]
+Question = TypeVar("Question")
 
 
 class Said:
-    """The result of a command. True if its exit code is 0; `data` is its JSON, `text` its other output."""
+    """What a verb answered. It is true where its command's exit code is 0; `data` is its JSON, `text` what is said beside it."""
 
     def __init__(self, is_yes: bool, data: dict[str, Any], text: str) -> None:
         self._is_yes, self.data, self.text = is_yes, data, text
@@ -29,47 +31,130 @@ class Said:
 
 
 def compare(a: Path, b: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Runs two models on the same inputs: which of their values match, and where they diverge. True if their outputs agree.
-    Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`); `inputs` are arrays
-    by name, or a file of numpy's. For changes in the costs use Profile.compare."""
-    return _asked("compare", (a, b), inputs, {**options, "format": "json"})
+    """Runs two models on the same inputs: which of their values belong together, and where they part. True where their
+    outputs agree. Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`);
+    `inputs` are arrays by name, or a file of numpy's. What changed in the costs, Profile.compare says."""
+    with _files_of(inputs) as files:
+        return _said(_native.compare_models(_filled(_native.CompareQuestion(), a=a, b=b, inputs=files, **options)))
 
 
 def bisect(a: Path, b: Path, prefix: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and .b.npz.
-    True if there is one; if outputs agree, nothing is written. Options are those of `symprof bisect`."""
-    return _asked("bisect", (a, b), inputs, {**options, "output": prefix})
+    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and
+    .b.npz. True where there is one; where outputs agree, nothing is written. Options are those of `symprof bisect`."""
+    with _files_of(inputs) as files:
+        question = _filled(_native.BisectQuestion(), a=a, b=b, inputs=files, **options)
+        return _said(_native.bisect_models(question, os.fspath(prefix)))
 
 
 def dump(model: Path, file: Path, **options: Any) -> Said:
     """Writes the inputs and outputs of chosen modules and nodes of an ONNX model into one file: `module="layers.*"`. The
     options are those of `symprof dump`; `data` lists what was written."""
-    return _asked("dump", (model,), None, {**options, "format": "json", "output": file})
+    return _said(_native.dump_calls(_filled(_native.DumpQuestion(), model=model, **options), os.fspath(file)))
 
 
-def restore(file: Path, **options: Any) -> Said:
-    """Lists a dump's contents, exports them (`**{"as": "npz", "output": "values.npz"}`), or replays them with another model
-    (`replay="b.onnx"`): true if that model's outputs are those of the dump. Options are those of `symprof restore`."""
-    return _asked("restore", (file,), None, {**options, "format": "json"})
+def restore(file: Path, *, output: Path | None = None, **options: Any) -> Said:
+    """What a dump holds: listed, exported (`**{"as": "npz", "output": "values.npz"}`), or run again by another model
+    (`replay="b.onnx"`): true where that model's outputs are those of the dump. Options are those of `symprof restore`."""
+    form = options.pop("as", None)
+    question = _filled(_native.ReplayQuestion(), **options)
+    if form is not None:
+        _export(os.fspath(file), question, form, output)
+        return Said(True, {}, "")
+    if output is not None:
+        raise Error(f"output: nothing is exported to {output}.\n  Name a form: **{{'as': 'npz'}}.")
+    return _said(_native.restore_dump(os.fspath(file), question))
 
 
-def measure(model: Path, **options: Any) -> dict[str, Any]:
+def measure(model: Path, *, device: str = "cpu", steps: int = 10, estimate: str = "", save: Path | None = None,
+            **options: Any) -> dict[str, Any]:
     """The step of a model file with random weights, run and timed where this program runs (`device="cuda"` for a GPU):
     the JSON of `symprof measure`, with its options (`steps=20`, `set={"batch": 8}`)."""
-    return _asked("measure", (model,), None, {**options, "format": "json"}).data
+    if device != "cpu":
+        return _measured_apart(model, {"device": device, "steps": steps, "estimate": estimate or None, "save": save, **options})
+    sizes: Mapping[str, Any] = options.pop("set", {})
+    settings = setting_texts({**options, "inputs": options.pop("input", None), **sizes})
+    step = _native.measure_here(os.fspath(model), settings, steps, estimate)
+    if save is not None:
+        pathlib.Path(save).write_text(step.run())
+    data: dict[str, Any] = json.loads(step.json())
+    return data
 
 
-def _asked(command: str, files: tuple[Path, ...], inputs: Any, options: dict[str, Any]) -> Said:
-    if not COMMAND.exists():
-        raise Error(f"{command}: the package was built without the command.\n  pip install symprof")
+def _said(answer: _native.Answer) -> Said:
+    return Said(answer.is_yes, json.loads(answer.json) if answer.json else {}, answer.text)
+
+
+def _filled(question: Question, **options: Any) -> Question:
+    """Members of a question have the names of the command's options."""
+    names = [name for name in dir(question) if not name.startswith("_")]
+    for name, value in options.items():
+        if name not in names:
+            raise Error(f"{name}: is no option here; there are {', '.join(names)}.")
+        if value is None:
+            continue
+        wanted = getattr(question, name)
+        try:
+            setattr(question, name, _as(wanted, value))
+        except TypeError:
+            raise Error(f"{name}: found {value!r}, wanted {type(wanted).__name__}.") from None
+    return question
+
+
+def _as(wanted: Any, value: Any) -> Any:
+    """Options that may be given several times are lists of texts: {"batch": 2} is ["batch=2"]."""
+    if isinstance(wanted, str):
+        return str(value)
+    if not isinstance(wanted, list):
+        return value
+    if isinstance(value, Mapping):
+        return [f"{key}={entry}" for key, entry in value.items()]
+    return [str(entry) for entry in value] if isinstance(value, (list, tuple)) else [str(value)]
+
+
+@contextlib.contextmanager
+def _files_of(inputs: Mapping[str, Any] | Path | None) -> Iterator[list[str]]:
+    """Values of inputs as files of numpy's: "ids=/tmp/0.npy"."""
+    if not isinstance(inputs, Mapping):
+        yield [] if inputs is None else [os.fspath(inputs)]
+        return
+    import numpy
+
     with tempfile.TemporaryDirectory(prefix="symprof") as folder:
-        words = [command, *(os.fspath(file) for file in files), *_words_of_inputs(inputs, folder), *_words(options)]
-        done = subprocess.run([COMMAND, *words], env=environment(), capture_output=True, text=True, check=False)
-    if done.returncode not in NO_IS_AN_ANSWER:
-        raise Error(done.stderr.strip().removeprefix("symprof: ") or f"{command}: ended with {done.returncode}.")
-    is_json = options.get("format") == "json" and done.stdout.lstrip().startswith("{")
-    text = done.stderr if is_json else done.stdout + done.stderr
-    return Said(done.returncode == 0, json.loads(done.stdout) if is_json else {}, text)
+        texts = []
+        for i, (name, value) in enumerate(inputs.items()):
+            if isinstance(value, (str, os.PathLike)):
+                file = os.fspath(value)
+            else:
+                file = str(pathlib.Path(folder) / f"{i}.npy")
+                numpy.save(file, numpy.asarray(value))
+            texts.append(f"{name}={file}")
+        yield texts
+
+
+def _export(dump: str, question: _native.ReplayQuestion, form: str, output: Path | None) -> None:
+    if output is None:
+        raise Error(f"output: is missing for as={form}.\n  Name the file, or the new folder, that the tensors go to.")
+    files = _native.exported_dump(dump, question.entry, form)
+    if not files[0][0]:
+        pathlib.Path(output).write_bytes(files[0][1])
+        return
+    folder = pathlib.Path(output)
+    folder.mkdir()
+    for name, data in files:
+        (folder / name).write_bytes(data)
+
+
+def _measured_apart(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
+    """By the package's command: real answers about CUDA and the simulated device do not live in one process."""
+    command = built_folder() / "bin" / "symprof"
+    if not command.exists():
+        raise Error("measure: the package was built without the command.\n  pip install symprof")
+    words = ["measure", os.fspath(model), *_words(options), "--format", "json"]
+    done = subprocess.run([command, *words], env=environment(), capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Error(done.stderr.strip().removeprefix("symprof: ") or f"measure: ended with {done.returncode}.")
+    data: dict[str, Any] = json.loads(done.stdout)
+    return data
 
 
 def _words(options: Mapping[str, Any]) -> Iterator[str]:
@@ -84,20 +169,3 @@ def _words(options: Mapping[str, Any]) -> Iterator[str]:
             yield from (word for entry in value for word in (option, str(entry)))
         elif value is not None and value is not False:
             yield from (option, str(value))
-
-
-def _words_of_inputs(inputs: Any, folder: str) -> Iterator[str]:
-    if inputs is None:
-        return
-    if not isinstance(inputs, Mapping):
-        yield from ("--inputs", os.fspath(inputs))
-        return
-    import numpy
-
-    for i, (name, value) in enumerate(inputs.items()):
-        if isinstance(value, (str, os.PathLike)):
-            file = os.fspath(value)
-        else:
-            file = str(pathlib.Path(folder) / f"{i}.npy")
-            numpy.save(file, numpy.asarray(value))
-        yield from ("--inputs", f"{name}={file}")

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <map>
 
 #include "base/error.h"
 #include "session/onnx/models.h"
@@ -11,6 +12,7 @@
 #include "session/setting_table.h"
 #include "trace/numpy/array_archive.h"
 #include "workbench/compare/inputs.h"
+#include "workbench/constants.h"
 #include "workbench/inline.h"
 #include "workbench/onnxruntime/runner.h"
 
@@ -21,7 +23,12 @@ enum class Backend { torch, onnxruntime };
 constexpr settings::Named<Backend> backends[] = {{"torch", Backend::torch},
                                                  {"onnxruntime", Backend::onnxruntime}};
 
-/// One of the models, and the backend that computes its values.
+/// Whether models run.
+constexpr settings::Named<bool> modes[] = {{"values", true}, {"nodes", false}};
+constexpr settings::Named<workbench::AlignBy> alignments[] = {{"best", workbench::AlignBy::best},
+                                                              {"edit", workbench::AlignBy::edit}};
+
+/// One of the models, and what computes its values.
 struct OpenedSide {
   workbench::Side side;
   workbench::Model model;  ///< With its functions opened; null of another format.
@@ -135,16 +142,31 @@ std::vector<workbench::Row> rows_of_nodes(const std::string& path, const ModelPa
   return workbench::node_rows(*model, path);
 }
 
-CompareAnswer compare_nodes(const CompareQuestion& question) {
-  CompareAnswer answer{.a = question.models.a, .b = question.models.b};
+CompareAnswer compare_nodes(const CompareQuestion& question, workbench::AlignBy align) {
+  CompareAnswer answer{.a = question.a, .b = question.b};
   workbench::Comparison& found = answer.comparison;
-  found.a = rows_of_nodes(answer.a, question.models);
-  found.b = rows_of_nodes(answer.b, question.models);
-  found.alignment = question.align == workbench::AlignBy::edit
-                        ? workbench::align_edit(found.a, found.b)
-                        : workbench::align_best(found.a, found.b);
+  found.a = rows_of_nodes(answer.a, question);
+  found.b = rows_of_nodes(answer.b, question);
+  found.alignment = align == workbench::AlignBy::edit ? workbench::align_edit(found.a, found.b)
+                                                      : workbench::align_best(found.a, found.b);
   found.notes.resize(found.alignment.pairs.size());
   return answer;
+}
+
+/// bfloat16, which numpy has not, as float32, which has all its numbers.
+trace::numpy::Array array_of(const ConstantTensor& tensor) {
+  if (tensor.spec.dtype != DType::bfloat16) return {.spec = tensor.spec, .data = tensor.data};
+  const auto wide =
+      workbench::make_constant(DType::float32, tensor.spec.sizes, workbench::reals_of(tensor));
+  return {.spec = wide->spec, .data = wide->data};
+}
+
+void write_part(const workbench::BisectPart& part, const std::string& source, char side,
+                const std::string& prefix) {
+  write_model(part.model, source, model_of_part(prefix, side));
+  std::map<std::string, trace::numpy::Array> arrays;
+  for (const auto& [name, value] : part.inputs) arrays[name] = array_of(*value);
+  trace::numpy::write_arrays(arrays, inputs_of_part(prefix, side));
 }
 
 workbench::BisectSide part_of(const OpenedSide& opened) {
@@ -154,10 +176,13 @@ workbench::BisectSide part_of(const OpenedSide& opened) {
 }  // namespace
 
 CompareAnswer compare_models(const CompareQuestion& question) {
-  if (!question.runs) return compare_nodes(question);
+  const bool runs = settings::choose(SettingRef{"mode"}, question.mode, modes);
+  const workbench::AlignBy align =
+      settings::choose(SettingRef{"align"}, question.align, alignments);
+  if (!runs) return compare_nodes(question, align);
   const workbench::ValueRunner torch = value_runner();
-  auto [a, b] = open_sides(question.models, torch);
-  give_inputs(a.side, b.side, question.models, torch);
+  auto [a, b] = open_sides(question, torch);
+  give_inputs(a.side, b.side, question, torch);
   CompareAnswer answer{.a = a.side.path,
                        .b = b.side.path,
                        .backend_a = a.backend,
@@ -165,21 +190,35 @@ CompareAnswer compare_models(const CompareQuestion& question) {
                        .inputs = inputs_text(a.side),
                        .has_run = true};
   answer.comparison = compare(a.side, a.runner, b.side, b.runner,
-                              {.align = question.align, .tolerance = question.tolerance});
+                              {.align = align, .tolerance = question.tolerance});
   return answer;
 }
 
-BisectAnswer bisect_models(const ModelPair& models, std::optional<double> tolerance) {
-  for (const std::string& path : {models.a, models.b}) check_is_onnx(path, "bisect");
+BisectAnswer bisect_models(const BisectQuestion& question) {
+  for (const std::string& path : {question.a, question.b}) check_is_onnx(path, "bisect");
   const workbench::ValueRunner torch = value_runner();
-  auto [a, b] = open_sides(models, torch);
-  give_inputs(a.side, b.side, models, torch);
+  auto [a, b] = open_sides(question, torch);
+  give_inputs(a.side, b.side, question, torch);
   const workbench::Comparison comparison =
-      compare(a.side, a.runner, b.side, b.runner, {.tolerance = tolerance});
+      compare(a.side, a.runner, b.side, b.runner, {.tolerance = question.tolerance});
   BisectAnswer answer{.tolerance = comparison.tolerance};
   if (!comparison.outputs_agree())
     answer.found = workbench::bisect({.a = part_of(a), .b = part_of(b), .comparison = comparison});
   return answer;
+}
+
+std::string model_of_part(const std::string& prefix, char side) {
+  return fmt::format("{}.{}.onnx", prefix, side);
+}
+
+std::string inputs_of_part(const std::string& prefix, char side) {
+  return fmt::format("{}.{}.npz", prefix, side);
+}
+
+void write_parts(const workbench::Bisected& found, const ModelPair& models,
+                 const std::string& prefix) {
+  write_part(found.a, models.a, 'a', prefix);
+  write_part(found.b, models.b, 'b', prefix);
 }
 
 }  // namespace symprof

@@ -21,10 +21,9 @@ struct ModelPair {
   bool random_weights = false;
 };
 
-struct CompareQuestion {
-  ModelPair models;
-  bool runs = true;  ///< False: rows are nodes, and no model runs.
-  workbench::AlignBy align = workbench::AlignBy::best;
+struct CompareQuestion : ModelPair {
+  std::string mode = "values";  ///< Or "nodes": rows are nodes, and nothing runs.
+  std::string align = "best";   ///< Or "edit".
   std::optional<double> tolerance;
 };
 
@@ -34,6 +33,8 @@ struct CompareAnswer {
   std::string inputs;                ///< "x float32[2, 3]"; empty where nothing ran.
   bool has_run = false;
   workbench::Comparison comparison;
+
+  bool is_good() const { return !has_run || comparison.outputs_agree(); }
 };
 
 /// Inlines the ONNX functions that `functions` chooses. An ONNX model runs as written, or for
@@ -41,12 +42,24 @@ struct CompareAnswer {
 /// inference. Throws Error (not_available) for a missing backend.
 CompareAnswer compare_models(const CompareQuestion& question);
 
+struct BisectQuestion : ModelPair {
+  BisectQuestion() { functions = "inline"; }
+  std::optional<double> tolerance;
+};
+
 struct BisectAnswer {
   double tolerance = 0;
   std::optional<workbench::Bisected> found;  ///< Empty where outputs agree.
 };
 
-/// ONNX models only.
-BisectAnswer bisect_models(const ModelPair& models, std::optional<double> tolerance);
+/// Of ONNX models alone.
+BisectAnswer bisect_models(const BisectQuestion& question);
+
+/// The files of a side, 'a' or 'b': PREFIX.a.onnx, PREFIX.a.npz.
+std::string model_of_part(const std::string& prefix, char side);
+std::string inputs_of_part(const std::string& prefix, char side);
+/// Writes the parts and their inputs. Throws Error.
+void write_parts(const workbench::Bisected& found, const ModelPair& models,
+                 const std::string& prefix);
 
 }  // namespace symprof

@@ -1,12 +1,13 @@
 // The inputs and outputs of calls inside a model, and their replay by another model.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "trace/dump/dump.h"
 #include "workbench/dump/replay.h"
-#include "workbench/dump/run.h"
 
 namespace symprof {
 
@@ -17,13 +18,30 @@ struct RunnableModel {
   std::vector<std::string> sizes, shapes;
 };
 
-/// Runs the model as written, or prepared for inference. `how.inputs.sizes` is read from the
-/// model's sizes.
-trace::dump::Dump dump_calls(const RunnableModel& model, workbench::DumpOptions how);
+struct DumpQuestion : RunnableModel {
+  std::vector<std::string> modules, nodes;  ///< Patterns; "" is the whole model.
+  std::string limit = "128MiB";             ///< Of the inputs, outputs or weights of a call.
+  std::int64_t runs = 1;
+  std::uint64_t seed = 0;
+  bool weights = false;
+};
 
-/// Runs parts of `model` on the inputs in `dump`.
+/// Runs the model as it is written, or prepared for inference. Throws Error where nothing is asked.
+trace::dump::Dump dump_calls(const DumpQuestion& question);
+
+/// Writes the file, and the data of large tensors beside it. Throws Error.
+void write_dump(const trace::dump::Dump& dump, const std::string& file);
+
+struct ReplayQuestion : RunnableModel {
+  std::string entry = "*";  ///< Of the entries that are replayed.
+  std::optional<double> tolerance;
+};
+
+/// Runs parts of the model on what `dump` holds.
 std::vector<workbench::ReplayedCall> replay_dump(const trace::dump::Dump& dump,
-                                                 const RunnableModel& model,
-                                                 const workbench::ReplayOptions& how);
+                                                 const ReplayQuestion& question);
+
+/// Whether all values are within tolerance. Throws Error where nothing was compared with `model`.
+bool are_within(const std::vector<workbench::ReplayedCall>& calls, const std::string& model);
 
 }  // namespace symprof

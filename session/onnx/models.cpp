@@ -3,10 +3,10 @@
 #include <memory>
 
 #include "base/error.h"
+#include "session/files.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "session/torch_library.h"
-#include "workbench/model.h"
 
 namespace symprof {
 
@@ -34,6 +34,13 @@ workbench::Runnable open_runnable(const std::string& path, const std::vector<std
   for (const std::string& shape : shapes) settings::set(settings, "inputs", shape);
   Session session(path);
   return workbench::runnable(session.prepare(settings).graph, path, runner);
+}
+
+void write_model(const workbench::Model& model, const std::string& source,
+                 const std::string& file) {
+  const std::string bytes = workbench::bytes_of(*model, source);
+  workbench::bring_external_data(*model, source, file);
+  write_file(file, bytes);
 }
 
 void check_is_onnx(const std::string& path, const std::string& verb) {

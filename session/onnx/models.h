@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "workbench/model.h"
 #include "workbench/runnable.h"
 
 namespace symprof {
@@ -16,6 +17,10 @@ workbench::ValueRunner value_runner();
 workbench::Runnable open_runnable(const std::string& path, const std::vector<std::string>& sizes,
                                   const std::vector<std::string>& shapes,
                                   const workbench::ValueRunner& runner);
+
+/// Writes a model that was read from `source`, complete or not at all, and makes external data
+/// readable beside it. Throws Error.
+void write_model(const workbench::Model& model, const std::string& source, const std::string& file);
 
 /// Throws Error for a file that is no ONNX: `verb` has nothing to do with it.
 void check_is_onnx(const std::string& path, const std::string& verb);
