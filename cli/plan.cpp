@@ -14,7 +14,7 @@
 #include "cli/plan_parallel.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
-#include "report/checkpoint.h"
+#include "report/plan/checkpoint.h"
 #include "report/plan/throughput.h"
 #include "session/read_text.h"
 #include "session/session.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "report/checkpoint.h"
 #include "report/compare/costs_text.h"
+#include "report/plan/checkpoint.h"
 #include "report/plan/parallel_plan.h"
 #include "report/plan/throughput.h"
 #include "session/read_text.h"

@@ -1,5 +1,5 @@
 #include "base/setting.h"
-#include "report/checkpoint_file.h"
+#include "report/plan/checkpoint_file.h"
 #include "report/plan/fit.h"
 #include "report/plan/rent.h"
 #include "report/profile/memory_json.h"

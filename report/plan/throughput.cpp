@@ -1,6 +1,6 @@
 #include "report/plan/throughput.h"
 
-#include "report/checkpoint_file.h"
+#include "report/plan/checkpoint_file.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
 #include "report/profile/step_options.h"

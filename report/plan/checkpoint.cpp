@@ -1,4 +1,4 @@
-#include "report/checkpoint.h"
+#include "report/plan/checkpoint.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,7 @@
 #include <map>
 
 #include "record/module_path.h"
-#include "report/checkpoint_text.h"
+#include "report/plan/checkpoint_text.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
 #include "report/profile/step_options.h"

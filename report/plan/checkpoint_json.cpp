@@ -1,6 +1,6 @@
-#include "report/checkpoint.h"
-#include "report/checkpoint_file.h"
-#include "report/checkpoint_text.h"
+#include "report/plan/checkpoint.h"
+#include "report/plan/checkpoint_file.h"
+#include "report/plan/checkpoint_text.h"
 #include "report/profile/step_options.h"
 #include "report/write/json_writer.h"
 

@@ -6,9 +6,9 @@
 #include <string>
 
 #include "base/error.h"
-#include "report/checkpoint.h"
-#include "report/checkpoint_text.h"
-#include "report/warm_start_python.h"
+#include "report/plan/checkpoint.h"
+#include "report/plan/checkpoint_text.h"
+#include "report/plan/warm_start_python.h"
 
 namespace symprof::report {
 namespace {

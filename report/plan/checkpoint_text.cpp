@@ -1,4 +1,4 @@
-#include "report/checkpoint_text.h"
+#include "report/plan/checkpoint_text.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,9 +10,9 @@
 #include "profile/memory/other_calls.h"
 #include "profile/memory/peak_uncertainty.h"
 #include "record/module_path.h"
+#include "report/plan/warm_start_python.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
-#include "report/warm_start_python.h"
 #include "report/write/format_number.h"
 
 namespace symprof::report {

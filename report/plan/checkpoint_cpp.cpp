@@ -5,8 +5,8 @@
 #include <iterator>
 
 #include "base/error.h"
-#include "report/checkpoint.h"
-#include "report/checkpoint_text.h"
+#include "report/plan/checkpoint.h"
+#include "report/plan/checkpoint_text.h"
 
 namespace symprof::report {
 namespace {

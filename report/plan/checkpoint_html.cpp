@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <iterator>
 
-#include "report/checkpoint.h"
-#include "report/checkpoint_text.h"
+#include "report/plan/checkpoint.h"
+#include "report/plan/checkpoint_text.h"
 #include "report/profile/timeline_svg.h"
 #include "report/write/format_number.h"
 

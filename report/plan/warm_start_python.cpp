@@ -1,4 +1,4 @@
-#include "report/warm_start_python.h"
+#include "report/plan/warm_start_python.h"
 
 #include <fmt/ranges.h>
 
