@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/model_pair.h"
+#include "cli/option_group.h"
 #include "cli/output.h"
 #include "report/compare/bisect.h"
 
@@ -41,16 +42,14 @@ Run add_bisect(CLI::App& app) {
       "  symprof compare part.a.onnx part.b.onnx --inputs part.a.npz --inputs part.b.npz\n"
       "  symprof bisect llama.onnx llama.onnx --backend torch:onnxruntime -o part");
   add_model_pair(app, options->question);
-  app.add_option("--tolerance", options->question.tolerance,
-                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
-                 "float16 or bfloat16)")
-      ->type_name("X")
-      ->group("Rows");
-  app.add_option("-o,--output", options->output.file,
-                 "The parts are PREFIX.a.onnx and PREFIX.b.onnx, their inputs PREFIX.a.npz and "
-                 "PREFIX.b.npz")
-      ->type_name("PREFIX")
-      ->group("Output");
+  OptionGroup(app, "Rows")
+      .add("--tolerance", options->question.tolerance, "X",
+           "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
+           "float16 or bfloat16)");
+  OptionGroup(app, "Output")
+      .add("-o,--output", options->output.file, "PREFIX",
+           "The parts are PREFIX.a.onnx and PREFIX.b.onnx, their inputs PREFIX.a.npz and "
+           "PREFIX.b.npz");
   return [options] { return run(*options); };
 }
 

@@ -43,20 +43,15 @@ int run(const Options& options) {
 }
 
 void add_row_options(CLI::App& app, Options& options) {
-  app.add_option("--mode", options.question.mode,
-                 "values: both models run, and a row has a result; nodes: nothing runs (.onnx)")
-      ->type_name("MODE")
-      ->group("Rows");
-  app.add_option("--align", options.question.align,
-                 "best: rows pair by values, by what they read and by names, whatever their order; "
-                 "edit: the edit distance of onnx-array-api, to the row")
-      ->type_name("HOW")
-      ->group("Rows");
-  app.add_option("--tolerance", options.question.tolerance,
-                 "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
-                 "float16 or bfloat16)")
-      ->type_name("X")
-      ->group("Rows");
+  const OptionGroup rows(app, "Rows");
+  rows.add("--mode", options.question.mode, "MODE",
+           "values: both models run, and a row has a result; nodes: nothing runs (.onnx)");
+  rows.add("--align", options.question.align, "HOW",
+           "best: rows pair by values, by what they read and by names, whatever their order; "
+           "edit: the edit distance of onnx-array-api, to the row");
+  rows.add("--tolerance", options.question.tolerance, "X",
+           "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
+           "float16 or bfloat16)");
 }
 
 }  // namespace
@@ -73,18 +68,16 @@ Run add_compare(CLI::App& app) {
       "  symprof compare a.onnx b.onnx --align edit --format rows --width 90\n"
       "  symprof compare --costs a.onnx --by module -- b.onnx");
   add_model_pair(app, options->question);
-  app.add_flag(
-         "--costs", options->costs,
-         "What changed in the costs of a step instead: symprof profile A -- B, with all options "
-         "of that command")
-      ->group("Rows");
+  OptionGroup(app, "Rows")
+      .add_flag(
+          "--costs", options->costs,
+          "What changed in the costs of a step instead: symprof profile A -- B, with all options "
+          "of that command");
   add_row_options(app, *options);
-  add_format_option(app, options->format, Verb::compare, "Output");
-  app.add_option("--width", options->width, "Letters of each side with --format rows (60)")
-      ->type_name("N")
-      ->group("Output");
-  app.add_flag("--all", options->all, "Also list equal rows, one by one, in the table")
-      ->group("Output");
+  const OptionGroup output(app, "Output");
+  add_format_option(output, options->format, Verb::compare);
+  output.add("--width", options->width, "N", "Letters of each side with --format rows (60)");
+  output.add_flag("--all", options->all, "Also rows that are alike, one by one, in the table");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

@@ -19,17 +19,6 @@ void refuse(bool is_given, const char* option) {
     throw Error(option, "is for one model, and two are compared.", "Leave it out, or leave B out.");
 }
 
-std::vector<report::Column> columns_of(const ProfileText& text, const ProfileOptions& options) {
-  if (!text.columns.empty()) return options.columns;
-  std::vector<report::Column> columns;
-  for (const char* name : {"fwd_flops", "bwd_flops", "moved", "incremental"})
-    columns.push_back(parse_column(SettingRef{"columns"}, name));
-  if (options.settings.step.optimizer != Optimizer::none)
-    columns.push_back(parse_column(SettingRef{"columns"}, "optimizer_flops"));
-  if (options.settings.time) columns.push_back(parse_column(SettingRef{"columns"}, "time"));
-  return columns;
-}
-
 Profile profile_of(const std::string& path, const ProfileOptions& options) try {
   Session session(path);
   return session.profile(session.prepare(options.settings));
@@ -51,8 +40,10 @@ int compare_costs(const ProfileText& text, const std::string& other) {
   const Profile a = profile_of(options.model, options);
   const Profile b = profile_of(other, options);
   progress.clear();
-  const report::CostComparison costs =
-      report::compare_costs(a, b, options.rows, columns_of(text, options));
+  if (text.columns.empty())
+    options.columns = report::compared_columns(options.settings.step.optimizer != Optimizer::none,
+                                               options.settings.time.has_value());
+  const report::CostComparison costs = report::compare_costs(a, b, options.rows, options.columns);
   for (const Profile* one : {&a, &b})
     for (const std::string& warning : one->warnings)
       warn(options.output, one->recording.path + ": " + spelled(warning, spell_as_option));

@@ -38,7 +38,7 @@ Run add_devices(CLI::App& app) {
   app.footer(
       "Example:\n  symprof devices\n\n"
       "A file of your own in the same form serves too: symprof profile MODEL --device my_gpu.json");
-  add_format_option(app, options->format, Verb::devices, "Output");
+  add_format_option({app, "Output"}, options->format, Verb::devices);
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

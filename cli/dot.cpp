@@ -6,13 +6,13 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/graphviz.h"
 #include "cli/setting_options.h"
 #include "report/onnx/dot.h"
 #include "report/onnx/node_costs.h"
 #include "report/onnx/node_data.h"
 #include "report/onnx/page.h"
 #include "report/profile/columns.h"
+#include "report/write/graphviz.h"
 #include "session/onnx/models.h"
 #include "session/read_text.h"
 #include "session/session.h"
@@ -92,7 +92,7 @@ int run(const Options& options) {
       write_page(out, graph, options);
     else
       report::write_dot(out, graph, costs(options, options.colour));
-    if (format == Format::svg) out = svg_of({out.data(), out.size()});
+    if (format == Format::svg) out = report::svg_of({out.data(), out.size()});
   }
   write_result(options.output, out, format);
   return done;
@@ -111,17 +111,14 @@ Run add_dot(CLI::App& app) {
       "  symprof dot llama.onnx --colour fwd_flops --set batch=2 -o llama.dot\n"
       "  symprof dot llama.onnx --format html -o llama.html\n"
       "  symprof dot llama.onnx --format model-explorer --colour accumulate -o llama.json");
-  add_format_option(app, options->format, Verb::dot, "Drawing");
-  app.add_flag("--open", options->open, "Every copy of a repeated block is drawn")
-      ->group("Drawing");
-  app.add_flag("--no-modules", options->no_modules, "No clusters for modules")->group("Drawing");
-  app.add_option("--colour", options->colour, "A figure of symprof profile that colours the nodes")
-      ->type_name("FIGURE")
-      ->group("Drawing");
-  app.add_option("--columns", options->columns,
-                 "Figures of symprof profile in a page (" + std::string(page_columns) + ")")
-      ->type_name("LIST")
-      ->group("Drawing");
+  const OptionGroup drawing(app, "Drawing");
+  add_format_option(drawing, options->format, Verb::dot);
+  drawing.add_flag("--open", options->open, "Every copy of a repeated block is drawn");
+  drawing.add_flag("--no-modules", options->no_modules, "No clusters for modules");
+  drawing.add("--colour", options->colour, "FIGURE",
+              "A figure of symprof profile that colours the nodes");
+  drawing.add("--columns", options->columns, "LIST",
+              "Figures of symprof profile in a page (" + std::string(page_columns) + ")");
   add_setting_options(app, options->model, Verb::dot);
   add_output_options(app, options->output);
   return [options] { return run(*options); };

@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "cli/command.h"
-#include "cli/dump_export.h"
 #include "cli/formats.h"
 #include "cli/output.h"
 #include "report/measure/dump.h"
+#include "session/files.h"
 #include "session/onnx/dump.h"
 
 namespace symprof::cli {
@@ -74,7 +74,10 @@ int run_restore(const RestoreSettings& given) {
   const trace::dump::Dump dump = trace::dump::read_dump(given.dump);
   if (!given.question.path.empty()) return run_replay(given, dump, format);
   if (!given.as.empty()) {
-    export_leaves(report::leaves_of(dump, given.question.entry), given.as, given.output);
+    if (given.output.file.empty())
+      throw Error("-o", "tensors are no text for a terminal.", "Name where they go with -o.");
+    write_files(given.output.file,
+                report::exported(report::leaves_of(dump, given.question.entry), given.as));
     return done;
   }
   fmt::memory_buffer out;
@@ -84,12 +87,6 @@ int run_restore(const RestoreSettings& given) {
     report::write_dump(out, dump, given.dump);
   write_result(given.output, out, format);
   return done;
-}
-
-template <class Target>
-CLI::Option* add(CLI::App& app, const char* group, const char* name, Target& target,
-                 const char* help, const char* type) {
-  return app.add_option(name, target, help)->type_name(type)->group(group);
 }
 
 }  // namespace
@@ -107,27 +104,24 @@ Run add_dump(CLI::App& app) {
                  "A model: .onnx, .pt2 (torch.export) or .pt (TorchScript)")
       ->required()
       ->type_name("");
-  add(app, "Calls", "--module", given->question.modules,
-      "Modules whose path matches; * stands for one component, '' for the whole model", "GLOB")
-      ->allow_extra_args(false);
-  add(app, "Calls", "--node", given->question.nodes, "Nodes whose name matches", "GLOB")
-      ->allow_extra_args(false);
-  app.add_flag("--weights", given->question.weights,
-               "Weights that a module reads, too, once; those of a node "
-               "among its inputs")
-      ->group("Calls");
-  add(app, "Calls", "--limit", given->question.limit,
-      "Leave out inputs, outputs or weights of a call that are larger (128MiB)", "BYTES");
-  add(app, "Runs", "--runs", given->question.runs,
-      "How often the model runs, each time on other inputs (1)", "N");
-  add(app, "Runs", "--seed", given->question.seed, "Other random inputs for another seed (0)", "N");
-  add(app, "Runs", "--set", given->question.sizes, "Size of a symbolic dimension (2, 3, … without)",
-      "NAME=SIZE")
-      ->allow_extra_args(false);
-  add(app, "Runs", "--input", given->question.shapes,
-      "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
-      ->allow_extra_args(false);
-  add_format_option(app, given->format, Verb::dump, "Output", ": the listing");
+  const OptionGroup calls(app, "Calls");
+  calls.add_each("--module", given->question.modules, "GLOB",
+                 "Modules whose path matches; * stands for one component, '' for the whole model");
+  calls.add_each("--node", given->question.nodes, "GLOB", "Nodes whose name matches");
+  calls.add_flag("--weights", given->question.weights,
+                 "Weights that a module reads, too, once; those of a node "
+                 "among its inputs");
+  calls.add("--limit", given->question.limit, "BYTES",
+            "Leave out inputs, outputs or weights of a call that are larger (128MiB)");
+  const OptionGroup runs(app, "Runs");
+  runs.add("--runs", given->question.runs, "N",
+           "How often the model runs, each time on other inputs (1)");
+  runs.add("--seed", given->question.seed, "N", "Other random inputs for another seed (0)");
+  runs.add_each("--set", given->question.sizes, "NAME=SIZE",
+                "Size of a symbolic dimension (2, 3, … without)");
+  runs.add_each("--input", given->question.shapes, "NAME=DTYPE[DIMS]",
+                "Shape of an input that a TorchScript file does not tell (repeatable)");
+  add_format_option({app, "Output"}, given->format, Verb::dump, ": the listing");
   add_output_options(app, given->output);
   return [given] { return run_dump(*given); };
 }
@@ -142,27 +136,24 @@ Run add_restore(CLI::App& app) {
       "  symprof restore attention.onnx --as npz -o attention.npz\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx --tolerance 1e-3");
   app.add_option("DUMP", given->dump, "A dump")->required()->type_name("");
-  add(app, "What", "--entry", given->question.entry, "Only modules or nodes whose name matches (*)",
-      "GLOB");
-  add(app, "What", "--as", given->as,
-      "Export: npz or safetensors into one file, npy or raw into a new folder", "FORM");
-  add(app, "What", "--replay", given->question.path,
-      "Run the parts of this model (of any format) on the dumped inputs and compare with the "
-      "dumped "
-      "outputs; exit code 1 where values differ",
-      "MODEL");
-  add(app, "What", "--set", given->question.sizes, "Size of a symbolic dimension of a .pt2",
-      "NAME=SIZE")
-      ->allow_extra_args(false);
-  add(app, "What", "--input", given->question.shapes,
-      "Shape of an input that a TorchScript file does not tell (repeatable)", "NAME=DTYPE[DIMS]")
-      ->allow_extra_args(false);
-  add(app, "What", "--tolerance", given->question.tolerance,
-      "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
-      "bfloat16 "
-      "and less)",
-      "X");
-  add_format_option(app, given->format, Verb::restore, "Output");
+  const OptionGroup what(app, "What");
+  what.add("--entry", given->question.entry, "GLOB",
+           "Only modules or nodes whose name matches (*)");
+  what.add("--as", given->as, "FORM",
+           "Export: npz or safetensors into one file, npy or raw into a new folder");
+  what.add("--replay", given->question.path, "MODEL",
+           "Run the parts of this model (of any format) on the dumped inputs and compare with the "
+           "dumped "
+           "outputs; exit code 1 where values differ");
+  what.add_each("--set", given->question.sizes, "NAME=SIZE",
+                "Size of a symbolic dimension of a .pt2");
+  what.add_each("--input", given->question.shapes, "NAME=DTYPE[DIMS]",
+                "Shape of an input that a TorchScript file does not tell (repeatable)");
+  what.add("--tolerance", given->question.tolerance, "X",
+           "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
+           "bfloat16 "
+           "and less)");
+  add_format_option({app, "Output"}, given->format, Verb::restore);
   add_output_options(app, given->output);
   return [given] { return run_restore(*given); };
 }

@@ -6,9 +6,9 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/graphviz.h"
 #include "cli/output.h"
 #include "report/engine/engine.h"
+#include "report/write/graphviz.h"
 #include "session/engine/engine.h"
 #include "session/read_text.h"
 
@@ -94,7 +94,7 @@ void write_one(fmt::memory_buffer& out, Format format, const EngineAnswer& answe
     report::write_engine_csv(out, report);
   else
     report::write_engine_dot(out, report);
-  if (format == Format::svg) out = svg_of({out.data(), out.size()});
+  if (format == Format::svg) out = report::svg_of({out.data(), out.size()});
   // These formats have no place for warnings.
   for (const std::string& warning : answer.summary.warnings) warn(options.output, warning);
 }
@@ -132,27 +132,21 @@ void add_engine_options(CLI::App& app, Options& options) {
   app.add_option("OTHER", options.other, "Behind --: another engine, to compare the first with")
       ->type_name("")
       ->expected(1, 5);
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help,
-                       const char* group) {
-    app.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  const char* known = "What else is known of it";
-  add("--onnx", options.onnx, "MODEL",
-      "The model that the engine was built from: says which nodes became which layers", known);
-  add("--profile", options.files.profile, "TIMES",
-      "What trtexec writes with --exportProfile, or a log", known);
-  add("--log", options.files.log, "LOG", "The verbose log of the engine's build", known);
-  add("--device", options.device, "NAME",
-      "The device that it ran on: estimates times, and says what its data sheet allows", known);
-  app.add_option("--set", options.sizes, "The size of a dimension that the model leaves open: N=8")
-      ->type_name("NAME=N")
-      ->allow_extra_args(false)
-      ->group(known);
-  const char* reported = "What is reported";
-  add("--by", options.by, "ROW",
-      "A row for each layer (the default), or, of the model, for each node or module", reported);
-  add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)", reported);
-  add_format_option(app, options.format, Verb::engine, "Output");
+  const OptionGroup known(app, "What else is known of it");
+  known.add("--onnx", options.onnx, "MODEL",
+            "The model that the engine was built from: says which nodes became which layers");
+  known.add("--profile", options.files.profile, "TIMES",
+            "What trtexec writes with --exportProfile, or a log");
+  known.add("--log", options.files.log, "LOG", "The verbose log of the engine's build");
+  known.add("--device", options.device, "NAME",
+            "The device that it ran on: estimates times, and says what its data sheet allows");
+  known.add_each("--set", options.sizes, "NAME=N",
+                 "The size of a dimension that the model leaves open: N=8");
+  const OptionGroup reported(app, "What is reported");
+  reported.add("--by", options.by, "ROW",
+               "A row for each layer (the default), or, of the model, for each node or module");
+  reported.add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)");
+  add_format_option({app, "Output"}, options.format, Verb::engine);
   add_output_options(app, options.output);
 }
 

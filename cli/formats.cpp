@@ -2,12 +2,10 @@
 
 namespace symprof::cli {
 
-void add_format_option(CLI::App& app, std::string& text, Verb verb, const std::string& group,
+void add_format_option(const OptionGroup& group, std::string& text, Verb verb,
                        const std::string& note) {
   text = report::name(report::formats_of(verb).front().format);
-  app.add_option("--format", text, report::format_names(verb) + note)
-      ->type_name("FORMAT")
-      ->group(group);
+  group.add("--format", text, "FORMAT", report::format_names(verb) + note);
 }
 
 Format read_format(Verb verb, const std::string& text) {

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include <CLI/App.hpp>
 #include <string>
 
+#include "cli/option_group.h"
 #include "cli/output.h"
 #include "report/write/formats.h"
 
@@ -15,7 +15,7 @@ namespace symprof::cli {
 using report::Format;
 
 /// `text` is the default format of `verb` until another is given. `note` follows the names.
-void add_format_option(CLI::App& app, std::string& text, Verb verb, const std::string& group,
+void add_format_option(const OptionGroup& group, std::string& text, Verb verb,
                        const std::string& note = {});
 
 /// Throws Error, as report::find_format.

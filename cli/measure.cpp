@@ -17,6 +17,7 @@
 #include "report/profile/html.h"
 #include "report/profile/json.h"
 #include "report/profile/measured.h"
+#include "report/profile/read_rows.h"
 #include "session/devices.h"
 #include "session/measure/measure.h"
 #include "session/measure/real_device.h"
@@ -25,17 +26,13 @@
 namespace symprof::cli {
 namespace {
 
-using report::By;
-using settings::Named;
-
-constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
-
-constexpr Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::cupti},
-                                                 {"events", measure::GpuTiming::events}};
+constexpr settings::Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::cupti},
+                                                           {"events", measure::GpuTiming::events}};
 
 struct MeasureText {
   SettingTexts model;
-  std::string steps = "10", timing = "cupti", estimate, save, trace, by, depth, top, format;
+  std::string steps = "10", timing = "cupti", estimate, save, trace, format;
+  report::RowTexts rows;
   OutputOptions output;
 };
 
@@ -46,18 +43,6 @@ std::string take_device(SettingTexts& texts) {
   const std::string device = given.is_given() ? std::exchange(given.one, default_device) : "cpu";
   given.one = default_device;
   return parse_real_device(device);
-}
-
-report::RowOptions parse_rows(const MeasureText& text) {
-  report::RowOptions rows;
-  if (!text.depth.empty()) rows.depth = settings::parse_count(SettingRef{"depth"}, text.depth, 1);
-  rows.by = rows.depth ? By::module : By::node;
-  if (!text.by.empty()) rows.by = settings::choose(SettingRef{"by"}, text.by, groupings);
-  if (rows.depth && rows.by != By::module)
-    throw Error("--depth", "it counts module levels, and --by " + text.by + " has none.",
-                "Leave one of them out, or write --by module.");
-  if (!text.top.empty()) rows.top = settings::parse_count(SettingRef{"top"}, text.top, 1);
-  return rows;
 }
 
 void write_trace(const MeasureText& text, const MeasureAnswer& answer) {
@@ -102,17 +87,13 @@ measure::RunOptions parse_run_options(const MeasureText& text, const std::string
 int run(const MeasureText& text) {
   SettingTexts texts = text.model;
   const std::string device = take_device(texts);
-  const report::RowOptions rows = parse_rows(text);
+  const report::RowOptions rows = report::read_rows(text.rows);
   const Format format = read_format(Verb::measure, text.format);
-  const MeasureQuestion question{
-      .model = texts.model,
-      .settings = read_settings(texts),
-      .estimate = text.estimate,
-      .options = parse_run_options(text, device),
-      .show_progress = [&](const std::function<void(const Progress&)>& work) {
-        ProgressBar progress(text.output);
-        work(progress.callback());
-      }};
+  const MeasureQuestion question{.model = texts.model,
+                                 .settings = read_settings(texts),
+                                 .estimate = text.estimate,
+                                 .options = parse_run_options(text, device),
+                                 .show_progress = show_progress_of(text.output)};
   for (const std::string& file : {text.output.file, text.save, text.trace})
     check_output({.file = file});
   const auto answer = measure_model(question);
@@ -135,23 +116,20 @@ Run add_measure(CLI::App& app) {
       "  symprof profile gpt2.pt2 --optimizer adamw:single --measured run.json");
   add_setting_options(app, text->model, Verb::measure);
   app.get_option("--device")->description("Where the step runs: cpu (the default), cuda or cuda:N");
-  const std::string group = "What is asked";
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  add("--steps", text->steps, "N", "Timed steps, after two warm-up steps (10)");
-  add("--timing", text->timing, "HOW",
-      "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
-  add("--estimate", text->estimate, "DEVICE",
-      "Device of the estimates beside: a name or a file of `symprof calibrate` (default: the GPU's "
-      "own)");
-  add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
-  add("--trace", text->trace, "FILE",
-      "Also writes a step in time, predicted and measured, for ui.perfetto.dev");
-  add("--by", text->by, "ROW", "A row for each node (the default), module or op");
-  add("--depth", text->depth, "N", "Fold modules deeper than N levels (--by module)");
-  add("--top", text->top, "N", "The first N rows; one more sums the others");
-  add_format_option(app, text->format, Verb::measure, group);
+  const OptionGroup group(app, "What is asked");
+  group.add("--steps", text->steps, "N", "Steps that are timed, after two of warm-up (10)");
+  group.add("--timing", text->timing, "HOW",
+            "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
+  group.add(
+      "--estimate", text->estimate, "DEVICE",
+      "Whose estimates stand beside: a name or a file of `symprof calibrate` (the GPU's own)");
+  group.add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
+  group.add("--trace", text->trace, "FILE",
+            "Also writes a step in time, predicted and measured, for ui.perfetto.dev");
+  group.add("--by", text->rows.by, "ROW", "A row for each node (the default), module or op");
+  group.add("--depth", text->rows.depth, "N", "Fold modules deeper than N levels (--by module)");
+  group.add("--top", text->rows.top, "N", "The first N rows; one more sums the others");
+  add_format_option(group, text->format, Verb::measure);
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/model_output.h"
+#include "cli/option_group.h"
 #include "report/write/format_number.h"
 #include "session/onnx/models.h"
 #include "workbench/archives.h"
@@ -99,10 +100,7 @@ std::shared_ptr<Options> add_common(CLI::App& app, const char* description, cons
 }
 
 void add_globs(CLI::App& app, const char* name, Options& options, const char* help) {
-  app.add_option(name, options.globs, help)
-      ->type_name("GLOB")
-      ->allow_extra_args(false)
-      ->group("What changes");
+  OptionGroup(app, "What changes").add_each(name, options.globs, "GLOB", help);
 }
 
 }  // namespace
@@ -128,9 +126,8 @@ Run add_strip(CLI::App& app) {
   const auto options =
       add_common(app, "Takes the weights out of a model; profiling needs none.",
                  "symprof strip llama.onnx -o llama.graph.onnx", "A model (.onnx, .pt2, .pt)");
-  app.add_option("--largest", options->largest, "Tensors of up to so many bytes stay (4096)")
-      ->type_name("BYTES")
-      ->group("What changes");
+  OptionGroup(app, "What changes")
+      .add("--largest", options->largest, "BYTES", "Tensors of up to so many bytes stay (4096)");
   return [options] {
     return run_weights(
         *options, "strip", strip,
@@ -145,9 +142,8 @@ Run add_fill(CLI::App& app) {
   const auto options = add_common(
       app, "Gives random weights to a model that has none, the same each time.",
       "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx", "A model (.onnx, .pt2, .pt)");
-  app.add_option("--seed", options->seed, "Other numbers for another seed (0)")
-      ->type_name("N")
-      ->group("What changes");
+  OptionGroup(app, "What changes")
+      .add("--seed", options->seed, "N", "Other numbers for another seed (0)");
   return [options] {
     return run_weights(
         *options, "fill", fill,

@@ -52,9 +52,9 @@ Run add_ops(CLI::App& app) {
   app.description("The operators whose cost is known: exact, modelled or free.");
   app.footer(
       "Examples:\n  symprof ops\n  symprof ops --onnx\n  symprof ops --format json -o ops.json");
-  add_format_option(app, options->format, Verb::ops, "Output");
-  app.add_flag("--onnx", options->onnx, "The ONNX operators that a model file may have")
-      ->group("Output");
+  add_format_option({app, "Output"}, options->format, Verb::ops);
+  OptionGroup(app, "Output")
+      .add_flag("--onnx", options->onnx, "The ONNX operators that a model file may have");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

@@ -78,24 +78,17 @@ int run(const Options& options) {
 }
 
 void add_check_options(CLI::App& app, Options& options) {
-  app.add_flag("--verify", options.verify,
-               "Run both graphs on the same random inputs, by symprof's own interpreter on the "
-               "CPU, and let onnx's checker look after each rule; exit code 1 and no file where "
-               "values differ")
-      ->group("Checks");
-  app.add_option("--tolerance", options.tolerance,
-                 "Allowed error of a value x, times max(1, |x|) (1e-6; 2e-4 where the model has "
-                 "float16 or bfloat16)")
-      ->type_name("X")
-      ->group("Checks");
-  app.add_option("--seed", options.seed, "Other random inputs for another seed (0)")
-      ->type_name("N")
-      ->group("Checks");
-  app.add_option("--set", options.sizes,
-                 "Size of a symbolic dimension, for --verify (2, 3, … without) and --savings")
-      ->type_name("NAME=SIZE")
-      ->allow_extra_args(false)
-      ->group("Checks");
+  const OptionGroup checks(app, "Checks");
+  checks.add_flag("--verify", options.verify,
+                  "Run both graphs on the same random inputs, by symprof's own interpreter on the "
+                  "CPU, and let onnx's checker look after each rule; exit code 1 and no file where "
+                  "values differ");
+  checks.add("--tolerance", options.tolerance, "X",
+             "How far a value x may be off, times max(1, |x|) (1e-6; 2e-4 where the model has "
+             "float16 or bfloat16)");
+  checks.add("--seed", options.seed, "N", "Other random inputs for another seed (0)");
+  checks.add_each("--set", options.sizes, "NAME=SIZE",
+                  "Size of a symbolic dimension, for --verify (2, 3, … without) and --savings");
 }
 
 }  // namespace
@@ -110,24 +103,22 @@ Run add_optimize(CLI::App& app) {
       "  symprof optimize llama.onnx --savings --set batch=8 -o llama.small.onnx\n"
       "  symprof optimize --list");
   app.add_option("MODEL", options->model, "An ONNX model")->type_name("");
-  const auto add = [&](const char* name, std::string& text, const char* help, const char* type) {
-    app.add_option(name, text, help)->type_name(type)->group("Rules");
-  };
-  add("--fused", options->fused,
-      "Which fused operators may be made: none, standard (ONNX's own), microsoft (and ONNX "
-      "Runtime's) or training (and those that only its build for training has)",
-      "LEVEL");
-  add("--only", options->only, "These rules alone, of any level", "LIST");
-  add("--also", options->also, "These rules too, of any level, such as those \"by name\"", "LIST");
-  add("--skip", options->skip, "Not these rules", "LIST");
-  app.add_flag("--list", options->list, "The rules, with their levels")->group("Rules");
+  const OptionGroup rules(app, "Rules");
+  rules.add("--fused", options->fused, "LEVEL",
+            "Which fused operators may be made: none, standard (ONNX's own), microsoft (and ONNX "
+            "Runtime's) or training (and those that only its build for training has)");
+  rules.add("--only", options->only, "LIST", "These rules alone, of any level");
+  rules.add("--also", options->also, "LIST",
+            "These rules too, of any level, such as those \"by name\"");
+  rules.add("--skip", options->skip, "LIST", "Not these rules");
+  rules.add_flag("--list", options->list, "The rules, with their levels");
   add_check_options(app, *options);
-  app.add_flag(
-         "--savings", options->savings,
-         "What each rule saved of a step, by symprof profile: FLOPs, bytes moved, bytes saved "
-         "for backward")
-      ->group("Output");
-  add_format_option(app, options->format, Verb::optimize, "Output", "; on standard output");
+  OptionGroup(app, "Output")
+      .add_flag(
+          "--savings", options->savings,
+          "What each rule saved of a step, by symprof profile: FLOPs, bytes moved, bytes saved "
+          "for backward");
+  add_format_option({app, "Output"}, options->format, Verb::optimize, "; on standard output");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

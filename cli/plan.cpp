@@ -83,24 +83,18 @@ Run add_checkpoint(CLI::App& app) {
       "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format json -o plan.json\n"
       "  symprof plan checkpoint gpt2.pt2 --budget 3GiB --format python -o plan.py");
   add_setting_options(app, text->model, Verb::plan_checkpoint);
-  const std::string group = "What is asked";
-  app.add_option("--budget", text->budget,
-                 "Device memory that the process may use: 40GiB, or several with commas between; "
-                 "default: the device's memory, and a curve")
-      ->type_name("BYTES")
-      ->group(group);
-  app.add_option("--regions", text->regions,
-                 "Modules that may be recomputed, the outermost matches: 'layers.*'; default: the "
-                 "repeated modules")
-      ->type_name("GLOB")
-      ->group(group);
-  add_format_option(app, text->format, Verb::plan_checkpoint, group);
-  app.add_flag("--offload", text->offload,
-               "Allow offloading checkpoint inputs and saved activations to host memory")
-      ->group(group);
-  app.add_flag("--whole", text->whole,
-               "No selective checkpointing: recompute whole modules only, as --format cpp does")
-      ->group(group);
+  const OptionGroup group(app, "What is asked");
+  group.add("--budget", text->budget, "BYTES",
+            "What the process may take of the device: 40GiB, with commas between several; else "
+            "the device's memory, and a curve");
+  group.add("--regions", text->regions, "GLOB",
+            "Modules that may run again, the outermost that match: 'layers.*'; else those that "
+            "repeat");
+  add_format_option(group, text->format, Verb::plan_checkpoint);
+  group.add_flag("--offload", text->offload,
+                 "Inputs of what runs again, and what modules save, may wait in host memory");
+  group.add_flag("--whole", text->whole,
+                 "Modules run again as a whole or not at all, as --format cpp has it");
   add_output_options(app, text->output);
   return [text] { return run_checkpoint(*text); };
 }
@@ -136,13 +130,12 @@ Run add_throughput(CLI::App& app) {
   add_setting_options(app, text->model, Verb::plan_throughput);
   app.get_option("--device")
       ->description("Names from `symprof devices` or device files (.json), with commas between");
-  const auto add = [&](const char* name, auto& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->group("What is asked");
-  };
-  add("--budget", text->budget, "BYTES",
-      "Memory that the process may use on each device: 40GiB; default: the device's memory");
-  add("--regions", text->regions, "GLOB", "Modules that may be recomputed, as in plan checkpoint");
-  add_format_option(app, text->format, Verb::plan_throughput, "What is asked");
+  const OptionGroup group(app, "What is asked");
+  group.add("--budget", text->budget, "BYTES",
+            "What the process may take of each device: 40GiB; else the device's memory");
+  group.add("--regions", text->regions, "GLOB",
+            "Modules that may run again, as in plan checkpoint");
+  add_format_option(group, text->format, Verb::plan_throughput);
   add_output_options(app, text->output);
   return [text] { return run_throughput(*text); };
 }

@@ -70,21 +70,14 @@ Run add_parallel(CLI::App& app) {
       "  symprof plan parallel llama_7b.pt2 --mesh 2x8 --global-batch 64 --layout tp=8\n"
       "  symprof plan parallel llama_7b.pt2 --mesh 8 --format python -o plan.py");
   add_setting_options(app, text->model, Verb::plan_parallel);
-  const std::string group = "What is asked";
-  app.add_option("--global-batch", text->global_batch,
-                 "Samples per step over all devices; default: the model's batch on each")
-      ->type_name("N")
-      ->group(group);
-  app.add_option("--layout", text->layout,
-                 "Evaluate only these layouts: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it")
-      ->type_name("LAYOUT")
-      ->group(group);
-  app.add_option(
-         "--blocks", text->blocks,
-         "Modules that are units of FSDP and pipelines: 'layers.*'; default: the repeated modules")
-      ->type_name("GLOB")
-      ->group(group);
-  add_format_option(app, text->format, Verb::plan_parallel, group);
+  const OptionGroup group(app, "What is asked");
+  group.add("--global-batch", text->global_batch, "N",
+            "Samples of a step over all devices; else the model's batch on each");
+  group.add("--layout", text->layout, "LAYOUT",
+            "Look at these alone: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it");
+  group.add("--blocks", text->blocks, "GLOB",
+            "Modules that are units of FSDP and pipelines: 'layers.*'; else those that repeat");
+  add_format_option(group, text->format, Verb::plan_parallel);
   add_output_options(app, text->output);
   return [text] { return run_parallel(*text); };
 }

@@ -4,31 +4,20 @@
 
 #include "base/error.h"
 #include "cli/formats.h"
+#include "report/profile/read_rows.h"
 #include "session/read_text.h"
 
 namespace symprof::cli {
 namespace {
 
-using report::By;
 using report::Column;
-using report::Unit;
-using settings::choose;
-using settings::Named;
-using settings::parse_count;
-using settings::reject;
 using settings::split_list;
-
-constexpr Named<By> groupings[] = {{"node", By::node}, {"module", By::module}, {"op", By::op}};
-constexpr Named<Unit> units[] = {{"flops", Unit::flops}, {"macs", Unit::macs}};
 
 std::vector<Column> parse_columns(const ProfileText& text, Optimizer optimizer, bool with_times) {
   if (text.columns.empty())
     return text.symbolic.empty() ? report::default_columns(optimizer, with_times)
                                  : report::default_formula_columns(optimizer);
-  std::vector<Column> columns;
-  for (const std::string& word : split_list(text.columns))
-    columns.push_back(parse_column(SettingRef{"columns"}, word));
-  return columns;
+  return report::read_columns(text.columns);
 }
 
 bool is_of_times(Column column) {
@@ -44,20 +33,6 @@ void ask_for_times(ProfileOptions& options, const ProfileText& text) {
   if (!text.symbolic.empty() && std::ranges::any_of(options.columns, is_of_times))
     throw Error("--symbolic", "times are no polynomials of sizes, so rows have none.",
                 "Leave columns of times out: --time has the step's time as a curve.");
-}
-
-report::RowOptions parse_rows(const ProfileText& text) {
-  report::RowOptions rows;
-  if (!text.depth.empty()) rows.depth = parse_count(SettingRef{"depth"}, text.depth, 1);
-  rows.by = rows.depth ? By::module : By::node;
-  if (!text.by.empty()) rows.by = choose(SettingRef{"by"}, text.by, groupings);
-  if (rows.depth && rows.by != By::module)
-    throw Error("--depth", "it counts module levels, and --by " + text.by + " has none.",
-                "Leave one of them out, or write --by module.");
-  if (!text.sort.empty()) rows.sort = parse_column(SettingRef{"sort"}, text.sort);
-  if (!text.top.empty()) rows.top = parse_count(SettingRef{"top"}, text.top, 1);
-  rows.unit = choose(SettingRef{"unit"}, text.unit, units);
-  return rows;
 }
 
 std::vector<std::string> parse_symbolic(const ProfileText& text, const report::FormatRow& format) {
@@ -93,36 +68,28 @@ std::string parse_measured(const ProfileText& text, const report::FormatRow& for
 }
 
 void add_report_options(CLI::App& app, ProfileText& text) {
-  const std::string group = "What is reported";
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help) {
-    app.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  add("--by", text.by, "ROW", "A row for each node (the default), module or op");
-  add("--depth", text.depth, "N", "Fold modules deeper than N levels (--by module)");
-  add("--sort", text.sort, "COLUMN", "Largest first; without it, in the order of execution");
-  add("--top", text.top, "N", "The first N rows; one more sums the others");
-  add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
-  add("--unit", text.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
-  add("--symbolic", text.symbolic, "A,B,..",
+  const OptionGroup group(app, "What is reported");
+  group.add("--by", text.rows.by, "ROW", "A row for each node (the default), module or op");
+  group.add("--depth", text.rows.depth, "N", "Fold modules deeper than N levels (--by module)");
+  group.add("--sort", text.rows.sort, "COLUMN",
+            "Largest first; without it, in the order of execution");
+  group.add("--top", text.rows.top, "N", "The first N rows; one more sums the others");
+  group.add("--columns", text.columns, "A,B,..", "Which columns, in which order (listed below)");
+  group.add("--unit", text.rows.unit, "UNIT", "flops (a multiply-add is 2) or macs (it is 1)");
+  group.add(
+      "--symbolic", text.symbolic, "A,B,..",
       "Formulas in these dimensions (as --set names them), found from profiles at many sizes; with "
       "--time a curve of the step's time over each");
-  app.add_flag("--peak", text.shows_peak,
-               "After the totals, which modules hold the memory at its peak (--depth, --top)")
-      ->group(group);
-  add("--measured", text.measured, "FILE",
+  group.add_flag("--peak", text.shows_peak,
+                 "After the totals, which modules hold the memory at its peak (--depth, --top)");
+  group.add(
+      "--measured", text.measured, "FILE",
       "A trace of torch.profiler of this step, or a run of `symprof measure`: its times beside the "
       "estimates of --time");
-  add_format_option(app, text.format, Verb::profile, group);
+  add_format_option(group, text.format, Verb::profile);
 }
 
 }  // namespace
-
-Column parse_column(const SettingRef& where, const std::string& word) {
-  if (const std::optional<Column> column = report::find_column(word)) return *column;
-  std::vector<std::string> accepted;
-  for (const Column column : report::columns()) accepted.emplace_back(name(column));
-  reject(where, word, accepted);
-}
 
 void add_profile_options(CLI::App& app, ProfileText& text) {
   add_setting_options(app, text.model, Verb::profile);
@@ -134,7 +101,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
   ProfileOptions options;
   options.model = text.model.model;
   options.settings = read_settings(text.model);
-  options.rows = parse_rows(text);
+  options.rows = report::read_rows(text.rows);
   options.columns =
       parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
   options.format = &report::find_format(Verb::profile, text.format);

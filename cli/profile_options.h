@@ -11,15 +11,15 @@
 #include "cli/setting_options.h"
 #include "measure/measurement.h"
 #include "report/profile/columns.h"
-#include "report/profile/rows.h"
+#include "report/profile/read_rows.h"
 
 namespace symprof::cli {
 
 /// The options as typed; empty strings where not given.
 struct ProfileText {
   SettingTexts model;
-  std::string by, depth, sort, top, columns, unit = "flops", symbolic, measured;
-  std::string format;
+  report::RowTexts rows;
+  std::string columns, symbolic, measured, format;
   bool shows_peak = false;
   OutputOptions output;
 };
@@ -39,9 +39,6 @@ struct ProfileOptions {
 
   const measure::Measurement* measurement() const { return measured ? &*measured : nullptr; }
 };
-
-/// The column that `word` names. Throws Error, with all names, where none does.
-report::Column parse_column(const SettingRef& where, const std::string& word);
 
 void add_profile_options(CLI::App& app, ProfileText& text);
 

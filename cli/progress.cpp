@@ -50,4 +50,11 @@ void ProgressBar::show(std::string_view stage, std::int64_t done, std::int64_t t
   std::fflush(stderr);
 }
 
+ShowProgress show_progress_of(const OutputOptions& options) {
+  return [options](const std::function<void(const Progress&)>& work) {
+    ProgressBar progress(options);
+    work(progress.callback());
+  };
+}
+
 }  // namespace symprof::cli

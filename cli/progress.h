@@ -7,6 +7,7 @@
 
 #include "cli/output.h"
 #include "record/step_options.h"
+#include "session/measure/measure.h"
 
 namespace symprof::cli {
 
@@ -35,5 +36,8 @@ class ProgressBar {
   Clock::time_point shown_at_ = start_;
   bool shown_ = false;
 };
+
+/// Shows how far work is, while it runs.
+ShowProgress show_progress_of(const OutputOptions& options);
 
 }  // namespace symprof::cli

@@ -3,14 +3,16 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "base/setting.h"
 #include "cli/command.h"
 #include "cli/model_output.h"
-#include "cli/profile_options.h"
+#include "cli/option_group.h"
 #include "cli/setting_options.h"
 #include "report/onnx/listing.h"
 #include "report/onnx/node_costs.h"
 #include "report/onnx/pretty.h"
+#include "report/profile/read_rows.h"
 #include "session/read_text.h"
 #include "session/session.h"
 #include "workbench/cut.h"
@@ -35,10 +37,7 @@ struct Options {
 
 report::CostColumns costs(Session& session, const Settings& settings, const Options& options) {
   if (options.columns.empty()) return {};
-  std::vector<report::Column> columns;
-  for (const std::string& word : settings::split_list(options.columns))
-    columns.push_back(parse_column(SettingRef{"columns"}, word));
-  return report::listed_costs(session.profile(settings), columns);
+  return report::listed_costs(session.profile(settings), report::read_columns(options.columns));
 }
 
 report::Listing listing(const Options& options, Session& session, const Settings& settings) {
@@ -121,23 +120,17 @@ Run add_show(CLI::App& app) {
       "  symprof show llama.onnx --grep 'MatMul|Gemm'\n"
       "  symprof show llama.onnx --from embedding --to softmax -o part.onnx\n"
       "  symprof show llama.onnx --style pretty --functions inline");
-  const auto add = [&](const char* name, std::string& text, const char* help, const char* type) {
-    app.add_option(name, text, help)->type_name(type)->group("What is shown");
-  };
-  add("--style", options->style,
-      "listing, or pretty: the text of onnx-array-api and onnx-diagnostic, to the letter", "STYLE");
-  add("--columns", options->columns, "Figures of symprof profile before each node", "LIST");
-  add("--grep", options->grep, "Only nodes whose line, name or module this expression matches",
-      "REGEX");
-  add("--functions", options->functions, "keep, inline, or a glob of those to inline", "HOW");
-  const auto add_names = [&](const char* name, std::vector<std::string>& names, const char* help) {
-    app.add_option(name, names, help)
-        ->type_name("NAME")
-        ->allow_extra_args(false)
-        ->group("What is shown");
-  };
-  add_names("--from", options->from, "A value, or a node: the part begins there (repeatable)");
-  add_names("--to", options->to, "A value, or a node: the part ends there (repeatable)");
+  const OptionGroup shown(app, "What is shown");
+  shown.add("--style", options->style, "STYLE",
+            "listing, or pretty: the text of onnx-array-api and onnx-diagnostic, to the letter");
+  shown.add("--columns", options->columns, "LIST", "Figures of symprof profile before each node");
+  shown.add("--grep", options->grep, "REGEX",
+            "Only nodes whose line, name or module this expression matches");
+  shown.add("--functions", options->functions, "HOW", "keep, inline, or a glob of those to inline");
+  shown.add_each("--from", options->from, "NAME",
+                 "A value, or a node: the part begins there (repeatable)");
+  shown.add_each("--to", options->to, "NAME",
+                 "A value, or a node: the part ends there (repeatable)");
   add_setting_options(app, options->model, Verb::show);
   add_output_options(app, options->output);
   return [options] { return run(*options); };

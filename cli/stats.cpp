@@ -60,10 +60,10 @@ Run add_stats(CLI::App& app) {
       "  symprof stats llama.onnx --format json -o llama.json");
   app.add_option("MODEL", options->model, "An ONNX model")->required()->type_name("");
   app.add_option("OTHER", options->other, "Another one, to compare with")->type_name("");
-  app.add_flag("--tensors", options->tensors,
-               "Bounds, mean, deviation and deciles of each initializer and Constant")
-      ->group("What is counted");
-  add_format_option(app, options->format, Verb::stats, "Output");
+  OptionGroup(app, "What is counted")
+      .add_flag("--tensors", options->tensors,
+                "Bounds, mean, deviation and deciles of each initializer and Constant");
+  add_format_option({app, "Output"}, options->format, Verb::stats);
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

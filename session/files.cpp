@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
 
@@ -39,6 +40,40 @@ std::string follow_links(fs::path file) {
   return file.string();
 }
 
+/// A folder that takes the wanted name once all is in it.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::string& wanted) : wanted_(wanted), temporary_(wanted + ".XXXXXX") {
+    std::error_code error;
+    if (fs::exists(wanted, error))
+      throw Error(wanted, "is there already.", "Name a folder that is not there.");
+    if (mkdtemp(temporary_.data()) == nullptr) refuse("cannot be made.");
+  }
+  ~NewFolder() {
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  }
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  std::string file(const std::string& name) const { return (fs::path(temporary_) / name).string(); }
+
+  void keep() {
+    std::error_code error;
+    fs::permissions(temporary_, fs::perms(0755), error);
+    fs::rename(temporary_, wanted_, error);
+    if (error) refuse("cannot be made: " + error.message());
+    temporary_.clear();
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& problem) const {
+    throw Error(wanted_, problem, fmt::format("Give another folder with {}.", setting("output")));
+  }
+
+  std::string wanted_, temporary_;
+};
+
 }  // namespace
 
 void write_file(const std::string& path, std::string_view text) {
@@ -48,6 +83,15 @@ void write_file(const std::string& path, std::string_view text) {
     return write_directly(file, text);
   if (const std::error_code reason = write_whole_file(file, text))
     cannot_write(file, reason.value());
+}
+
+void write_files(const std::string& path,
+                 const std::vector<std::pair<std::string, std::string>>& files) {
+  if (files.size() == 1 && files.front().first.empty())
+    return write_file(path, files.front().second);
+  NewFolder folder(path);
+  for (const auto& [name, bytes] : files) write_file(folder.file(name), bytes);
+  folder.keep();
 }
 
 }  // namespace symprof

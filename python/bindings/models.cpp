@@ -18,6 +18,7 @@
 #include "report/profile/chrome_trace.h"
 #include "report/profile/json.h"
 #include "report/profile/measured.h"
+#include "session/files.h"
 #include "session/measure/measure.h"
 #include "session/onnx/compare.h"
 #include "session/onnx/dump.h"
@@ -74,15 +75,10 @@ Answer restore(const std::string& file, const ReplayQuestion& question) {
           {}};
 }
 
-/// Names and bytes; no name: the only file.
-std::vector<std::pair<std::string, nb::bytes>> exported(const std::string& file,
-                                                        const std::string& entry,
-                                                        const std::string& as) {
+void export_dump(const std::string& file, const std::string& entry, const std::string& as,
+                 const std::string& output) {
   const trace::dump::Dump dump = trace::dump::read_dump(file);
-  std::vector<std::pair<std::string, nb::bytes>> files;
-  for (const auto& [name, bytes] : report::exported(report::leaves_of(dump, entry), as))
-    files.emplace_back(name, nb::bytes(bytes.data(), bytes.size()));
-  return files;
+  write_files(output, report::exported(report::leaves_of(dump, entry), as));
 }
 
 /// A step on this machine's processor.
@@ -166,7 +162,7 @@ void bind_models(nb::module_& module) {
   module.def("bisect_models", &bisect, released);
   module.def("dump_calls", &dump, released);
   module.def("restore_dump", &restore, released);
-  module.def("exported_dump", &exported);
+  module.def("export_dump", &export_dump, released);
   module.def("measure_here", &measure_here, released);
 }
 

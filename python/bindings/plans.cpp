@@ -21,16 +21,11 @@ std::int64_t budget_bytes(const std::string& text) {
 
 /// The requested columns; by default the command's.
 std::vector<report::Column> compared_columns(const CostsHandle& costs) {
-  TableRequest request = costs.request;
-  if (request.columns.empty()) {
-    request.columns = {"fwd_flops", "bwd_flops", "moved", "incremental"};
-    const auto either = [&](auto has) { return has(*costs.a) || has(*costs.b); };
-    if (either([](const ProfileHandle& one) { return one.profile.totals.optimizer_flops != 0; }))
-      request.columns.emplace_back("optimizer_flops");
-    if (either([](const ProfileHandle& one) { return one.profile.time.has_value(); }))
-      request.columns.emplace_back("time");
-  }
-  return columns_of(request, costs.a->settings);
+  if (!costs.request.columns.empty()) return columns_of(costs.request, costs.a->settings);
+  const auto either = [&](auto has) { return has(*costs.a) || has(*costs.b); };
+  return report::compared_columns(
+      either([](const ProfileHandle& one) { return one.profile.totals.optimizer_flops != 0; }),
+      either([](const ProfileHandle& one) { return one.profile.time.has_value(); }));
 }
 
 report::CostComparison comparison_of(const CostsHandle& costs) {

@@ -1,6 +1,5 @@
 #include "python/bindings/profile_handle.h"
 
-#include "base/error.h"
 #include "profile/memory/step_memory.h"
 #include "profile/program.h"
 #include "report/profile/columns.h"
@@ -9,30 +8,12 @@
 #include "report/profile/json.h"
 #include "report/profile/markdown.h"
 #include "report/profile/memory_snapshot.h"
+#include "report/profile/read_rows.h"
 #include "report/profile/table.h"
-#include "session/read_text.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 
 namespace symprof::python {
-namespace {
-
-report::Column column_of(const std::string& name) {
-  if (const auto column = report::find_column(name)) return *column;
-  std::vector<std::string> known;
-  for (const report::Column column : report::columns()) known.emplace_back(report::name(column));
-  settings::reject(SettingRef{"columns"}, name, known);
-}
-
-report::By by_of(const std::string& name) {
-  if (name == "node") return report::By::node;
-  if (name == "module") return report::By::module;
-  if (name == "op") return report::By::op;
-  settings::reject(SettingRef{"by"}, name, {"node", "module", "op"});
-}
-
-}  // namespace
-
 std::string spell_as_argument(const SettingRef& setting) {
   if (setting.value.empty()) return setting.name;
   if (setting.name == "sizes") return setting.value;
@@ -46,8 +27,9 @@ Settings settings_of(const SettingTexts& texts) {
 }
 
 report::RowOptions rows_of(const TableRequest& request) {
-  report::RowOptions options{.by = by_of(request.by), .depth = request.depth, .top = request.top};
-  if (!request.sort.empty()) options.sort = column_of(request.sort);
+  report::RowOptions options{
+      .by = report::read_by(request.by), .depth = request.depth, .top = request.top};
+  if (!request.sort.empty()) options.sort = report::read_column(SettingRef{"sort"}, request.sort);
   return options;
 }
 
@@ -55,7 +37,8 @@ std::vector<report::Column> columns_of(const TableRequest& request, const Settin
   if (request.columns.empty())
     return report::default_columns(settings.step.optimizer, settings.time.has_value());
   std::vector<report::Column> columns;
-  for (const std::string& name : request.columns) columns.push_back(column_of(name));
+  for (const std::string& name : request.columns)
+    columns.push_back(report::read_column(SettingRef{"columns"}, name));
   return columns;
 }
 

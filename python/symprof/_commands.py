@@ -58,7 +58,9 @@ def restore(file: Path, *, output: Path | None = None, **options: Any) -> Said:
     form = options.pop("as", None)
     question = _filled(_native.ReplayQuestion(), **options)
     if form is not None:
-        _export(os.fspath(file), question, form, output)
+        if output is None:
+            raise Error(f"output: is missing for as={form}.\n  Name the file, or the new folder, that the tensors go to.")
+        _native.export_dump(os.fspath(file), question.entry, form, os.fspath(output))
         return Said(True, {}, "")
     if output is not None:
         raise Error(f"output: nothing is exported to {output}.\n  Name a form: **{{'as': 'npz'}}.")
@@ -129,19 +131,6 @@ def _files_of(inputs: Mapping[str, Any] | Path | None) -> Iterator[list[str]]:
                 numpy.save(file, numpy.asarray(value))
             texts.append(f"{name}={file}")
         yield texts
-
-
-def _export(dump: str, question: _native.ReplayQuestion, form: str, output: Path | None) -> None:
-    if output is None:
-        raise Error(f"output: is missing for as={form}.\n  Name the file, or the new folder, that the tensors go to.")
-    files = _native.exported_dump(dump, question.entry, form)
-    if not files[0][0]:
-        pathlib.Path(output).write_bytes(files[0][1])
-        return
-    folder = pathlib.Path(output)
-    folder.mkdir()
-    for name, data in files:
-        (folder / name).write_bytes(data)
 
 
 def _measured_apart(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:

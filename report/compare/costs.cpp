@@ -118,6 +118,15 @@ CostChange CostComparison::figure(const CostLine& line, Column column) const {
   return change;
 }
 
+std::vector<Column> compared_columns(bool with_optimizer, bool with_times) {
+  std::vector<Column> columns;
+  for (const char* name : {"fwd_flops", "bwd_flops", "moved", "incremental"})
+    columns.push_back(*find_column(name));
+  if (with_optimizer) columns.push_back(*find_column("optimizer_flops"));
+  if (with_times) columns.push_back(*find_column("time"));
+  return columns;
+}
+
 CostComparison compare_costs(const Profile& a, const Profile& b, const RowOptions& options,
                              const std::vector<Column>& columns) {
   CostComparison costs{.a = &a, .b = &b, .options = options};

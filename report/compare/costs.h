@@ -44,9 +44,12 @@ struct CostComparison {
   CostChange figure(const CostLine& line, Column column) const;
 };
 
-/// Aligns the rows of two profiles, folded by `options`: rows of one name (of nodes, also of one
-/// operator and shape) with equal figures first, then the others of one name, operator or shape and
-/// their neighbors (compare/align.h: align_best). Word columns in `columns` are left out. Both
+/// What is compared when nothing else is asked for.
+std::vector<Column> compared_columns(bool with_optimizer, bool with_times);
+
+/// Aligns the rows of two profiles, folded as `options` say: rows of one name (of nodes, also of
+/// one operator and shape) with equal figures first, then the others of one name, operator or shape
+/// and their neighbours (compare/align.h: align_best). `columns` that hold words are left out. Both
 /// profiles have to outlive the answer.
 CostComparison compare_costs(const Profile& a, const Profile& b, const RowOptions& options,
                              const std::vector<Column>& columns);

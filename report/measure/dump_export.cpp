@@ -248,23 +248,25 @@ enum class Form : std::uint8_t { npy, npz, raw, safetensors };
 constexpr settings::Named<Form> forms[] = {
     {"npy", Form::npy}, {"npz", Form::npz}, {"raw", Form::raw}, {"safetensors", Form::safetensors}};
 
-ExportedFile file_of(const NamedLeaf& leaf, Form form) try {
-  return form == Form::npy ? ExportedFile{leaf.name + ".npy", npy_bytes(*leaf.value)}
-                           : ExportedFile{leaf.name + ".bin", raw_bytes(*leaf.value)};
+using NamedFile = std::pair<std::string, std::string>;
+
+NamedFile file_of(const NamedLeaf& leaf, Form form) try {
+  return form == Form::npy ? NamedFile{leaf.name + ".npy", npy_bytes(*leaf.value)}
+                           : NamedFile{leaf.name + ".bin", raw_bytes(*leaf.value)};
 } catch (const Error& error) {
   throw error.at(leaf.name);
 }
 
 }  // namespace
 
-std::vector<ExportedFile> exported(const std::vector<NamedLeaf>& leaves, const std::string& as) {
+std::vector<NamedFile> exported(const std::vector<NamedLeaf>& leaves, const std::string& as) {
   const Form form = settings::choose(SettingRef{"as"}, as, forms);
   if (leaves.empty())
     throw Error(SettingRef{"entry"}, "no tensor is left to export.",
                 "symprof restore lists the entries.");
   if (form == Form::npz) return {{"", npz_bytes(leaves)}};
   if (form == Form::safetensors) return {{"", safetensors_bytes(leaves)}};
-  std::vector<ExportedFile> files;
+  std::vector<NamedFile> files;
   files.reserve(leaves.size());
   for (const NamedLeaf& leaf : leaves) files.push_back(file_of(leaf, form));
   return files;

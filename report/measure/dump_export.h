@@ -34,12 +34,10 @@ std::string safetensors_bytes(std::span<const NamedLeaf> leaves);
 /// in a zero byte each.
 std::string raw_bytes(const trace::dump::Value& value);
 
-/// A file of an export; no name: it is the only one.
-struct ExportedFile {
-  std::string name, bytes;
-};
-/// The leaves in the form that `as` names: "npz" and "safetensors" are one file, "npy" and "raw"
-/// one for each leaf. Throws Error about settings "as" and "entry".
-std::vector<ExportedFile> exported(const std::vector<NamedLeaf>& leaves, const std::string& as);
+/// Files by name and bytes; no name: the only one. The leaves in the form that `as` names: "npz"
+/// and "safetensors" are one file, "npy" and "raw" one for each leaf. Throws Error about settings
+/// "as" and "entry".
+std::vector<std::pair<std::string, std::string>> exported(const std::vector<NamedLeaf>& leaves,
+                                                          const std::string& as);
 
 }  // namespace symprof::report

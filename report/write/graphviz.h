@@ -5,9 +5,9 @@
 
 #include <string_view>
 
-namespace symprof::cli {
+namespace symprof::report {
 
 /// The SVG of a drawing in graphviz's language. Throws Error if graphviz is not installed or fails.
 fmt::memory_buffer svg_of(std::string_view drawing);
 
-}  // namespace symprof::cli
+}  // namespace symprof::report

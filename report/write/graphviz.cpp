@@ -1,4 +1,4 @@
-#include "cli/graphviz.h"
+#include "report/write/graphviz.h"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 
-namespace symprof::cli {
+namespace symprof::report {
 namespace {
 
 /// A file that the destructor removes.
@@ -51,4 +51,4 @@ fmt::memory_buffer svg_of(std::string_view drawing) {
   return out;
 }
 
-}  // namespace symprof::cli
+}  // namespace symprof::report
