@@ -35,7 +35,8 @@ int run(const Options& options) {
 
 Run add_bisect(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.description("The smallest part of two models whose values still differ, to be run again.");
+  app.description(
+      "The smallest part of two models whose values still differ, as two models to rerun.");
   app.footer(
       "Examples:\n"
       "  symprof bisect llama.onnx llama.small.onnx -o part\n"
@@ -44,8 +45,8 @@ Run add_bisect(CLI::App& app) {
   add_model_pair(app, options->question);
   OptionGroup(app, "Rows")
       .add("--tolerance", options->question.tolerance, "X",
-           "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
-           "float16 or bfloat16)");
+           "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has float16 or "
+           "bfloat16)");
   OptionGroup(app, "Output")
       .add("-o,--output", options->output.file, "PREFIX",
            "The parts are PREFIX.a.onnx and PREFIX.b.onnx, their inputs PREFIX.a.npz and "

@@ -78,12 +78,12 @@ Run add_calibrate(CLI::App& app) {
   group.add("--device", text->question.device, "DEVICE",
             "Where kernels run: cpu (the default), cuda or cuda:N");
   group.add("--minutes", text->question.minutes, "N",
-            "How long (2); 0 fits what is in the measurements");
+            "Minutes to measure (default 2; 0 = refit existing measurements)");
   group.add("--measurements", text->question.measurements, "FILE",
-            "The kernels and their times: read where it is there, and kept up to date");
+            "Kernels and their times: read if the file exists, and updated");
   group.add("--like", text->like, "DEVICE",
-            "The device that gives all that is not measured (the one with the GPU's name)");
-  group.add("--name", text->name, "NAME", "What the device is called (the name of its file)");
+            "Base device for values that are not measured (default: the one with the GPU's name)");
+  group.add("--name", text->name, "NAME", "Name of the device (default: the name of its file)");
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

@@ -45,13 +45,13 @@ int run(const Options& options) {
 void add_row_options(CLI::App& app, Options& options) {
   const OptionGroup rows(app, "Rows");
   rows.add("--mode", options.question.mode, "MODE",
-           "values: both models run, and a row has a result; nodes: nothing runs (.onnx)");
+           "values: run both models and compare results; nodes: compare the graphs only (.onnx)");
   rows.add("--align", options.question.align, "HOW",
-           "best: rows pair by values, by what they read and by names, whatever their order; "
-           "edit: the edit distance of onnx-array-api, to the row");
+           "best: match values by content, inputs and names, ignoring order; edit: the edit "
+           "distance of onnx-array-api, to the row");
   rows.add("--tolerance", options.question.tolerance, "X",
-           "How far a value x may be off, times max(1, |x|) (1e-5; 1e-2 where a model has "
-           "float16 or bfloat16)");
+           "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has float16 or "
+           "bfloat16)");
 }
 
 }  // namespace
@@ -77,7 +77,7 @@ Run add_compare(CLI::App& app) {
   const OptionGroup output(app, "Output");
   add_format_option(output, options->format, Verb::compare);
   output.add("--width", options->width, "N", "Letters of each side with --format rows (60)");
-  output.add_flag("--all", options->all, "Also rows that are alike, one by one, in the table");
+  output.add_flag("--all", options->all, "Also list equal rows, one by one, in the table");
   add_output_options(app, options->output);
   return [options] { return run(*options); };
 }

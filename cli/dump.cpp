@@ -150,9 +150,8 @@ Run add_restore(CLI::App& app) {
   what.add_each("--input", given->question.shapes, "NAME=DTYPE[DIMS]",
                 "Shape of an input that a TorchScript file does not tell (repeatable)");
   what.add("--tolerance", given->question.tolerance, "X",
-           "How far a value x may be off, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
-           "bfloat16 "
-           "and less)");
+           "Allowed error of a value x, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
+           "bfloat16 and less)");
   add_format_option({app, "Output"}, given->format, Verb::restore);
   add_output_options(app, given->output);
   return [given] { return run_restore(*given); };

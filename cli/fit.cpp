@@ -78,14 +78,11 @@ Run add_fit(CLI::App& app) {
             "The largest size of this dimension (as --set names it, or kv-cache) that fits");
   group.add_flag("--plan", text->with_plans,
                  "With --max: also the largest size that fits with a checkpoint plan of its own");
-  group.add(
-      "--price", text->price, "FILE",
-      "What devices cost an hour, as JSON (docs/guide/rent.md); with times, at the largest batch "
-      "that "
-      "fits");
-  group.add("--samples", text->samples, "N", "How many samples there are to do: 1e6");
-  group.add("--deadline", text->deadline, "TIME",
-            "Until when --samples are to be done: 3d, 12h or 90min");
+  group.add("--price", text->price, "FILE",
+            "Price per hour of each device, as JSON (docs/guide/rent.md); with times, at the "
+            "largest batch that fits");
+  group.add("--samples", text->samples, "N", "Number of samples to process: 1e6");
+  group.add("--deadline", text->deadline, "TIME", "Time limit for --samples: 3d, 12h or 90min");
   add_format_option(group, text->format, Verb::fit);
   add_output_options(app, text->output);
   return [text] { return run(*text); };

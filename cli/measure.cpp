@@ -117,12 +117,13 @@ Run add_measure(CLI::App& app) {
   add_setting_options(app, text->model, Verb::measure);
   app.get_option("--device")->description("Where the step runs: cpu (the default), cuda or cuda:N");
   const OptionGroup group(app, "What is asked");
-  group.add("--steps", text->steps, "N", "Steps that are timed, after two of warm-up (10)");
+  group.add("--steps", text->steps, "N", "Timed steps, after two warm-up steps (10)");
   group.add("--timing", text->timing, "HOW",
             "On a GPU: cupti, each kernel (the default), or events, each call by CUDA's events");
   group.add(
       "--estimate", text->estimate, "DEVICE",
-      "Whose estimates stand beside: a name or a file of `symprof calibrate` (the GPU's own)");
+      "Device of the estimates beside: a name or a file of `symprof calibrate` (default: the GPU's "
+      "own)");
   group.add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
   group.add("--trace", text->trace, "FILE",
             "Also writes a step in time, predicted and measured, for ui.perfetto.dev");

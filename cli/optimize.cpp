@@ -84,7 +84,7 @@ void add_check_options(CLI::App& app, Options& options) {
                   "CPU, and let onnx's checker look after each rule; exit code 1 and no file where "
                   "values differ");
   checks.add("--tolerance", options.tolerance, "X",
-             "How far a value x may be off, times max(1, |x|) (1e-6; 2e-4 where the model has "
+             "Allowed error of a value x, times max(1, |x|) (1e-6; 2e-4 where the model has "
              "float16 or bfloat16)");
   checks.add("--seed", options.seed, "N", "Other random inputs for another seed (0)");
   checks.add_each("--set", options.sizes, "NAME=SIZE",

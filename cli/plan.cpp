@@ -85,16 +85,16 @@ Run add_checkpoint(CLI::App& app) {
   add_setting_options(app, text->model, Verb::plan_checkpoint);
   const OptionGroup group(app, "What is asked");
   group.add("--budget", text->budget, "BYTES",
-            "What the process may take of the device: 40GiB, with commas between several; else "
-            "the device's memory, and a curve");
+            "Device memory that the process may use: 40GiB, or several with commas between; "
+            "default: the device's memory, and a curve");
   group.add("--regions", text->regions, "GLOB",
-            "Modules that may run again, the outermost that match: 'layers.*'; else those that "
-            "repeat");
+            "Modules that may be recomputed, the outermost matches: 'layers.*'; default: the "
+            "repeated modules");
   add_format_option(group, text->format, Verb::plan_checkpoint);
   group.add_flag("--offload", text->offload,
-                 "Inputs of what runs again, and what modules save, may wait in host memory");
+                 "Allow offloading checkpoint inputs and saved activations to host memory");
   group.add_flag("--whole", text->whole,
-                 "Modules run again as a whole or not at all, as --format cpp has it");
+                 "No selective checkpointing: recompute whole modules only, as --format cpp does");
   add_output_options(app, text->output);
   return [text] { return run_checkpoint(*text); };
 }
@@ -132,9 +132,9 @@ Run add_throughput(CLI::App& app) {
       ->description("Names from `symprof devices` or device files (.json), with commas between");
   const OptionGroup group(app, "What is asked");
   group.add("--budget", text->budget, "BYTES",
-            "What the process may take of each device: 40GiB; else the device's memory");
+            "Memory that the process may use on each device: 40GiB; default: the device's memory");
   group.add("--regions", text->regions, "GLOB",
-            "Modules that may run again, as in plan checkpoint");
+            "Modules that may be recomputed, as in plan checkpoint");
   add_format_option(group, text->format, Verb::plan_throughput);
   add_output_options(app, text->output);
   return [text] { return run_throughput(*text); };

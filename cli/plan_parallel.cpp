@@ -72,11 +72,12 @@ Run add_parallel(CLI::App& app) {
   add_setting_options(app, text->model, Verb::plan_parallel);
   const OptionGroup group(app, "What is asked");
   group.add("--global-batch", text->global_batch, "N",
-            "Samples of a step over all devices; else the model's batch on each");
+            "Samples per step over all devices; default: the model's batch on each");
   group.add("--layout", text->layout, "LAYOUT",
-            "Look at these alone: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it");
-  group.add("--blocks", text->blocks, "GLOB",
-            "Modules that are units of FSDP and pipelines: 'layers.*'; else those that repeat");
+            "Evaluate only these layouts: 'fsdp=8 tp=2:sp pp=2:1f1b:mb=8', or a part of it");
+  group.add(
+      "--blocks", text->blocks, "GLOB",
+      "Modules that are units of FSDP and pipelines: 'layers.*'; default: the repeated modules");
   add_format_option(group, text->format, Verb::plan_parallel);
   add_output_options(app, text->output);
   return [text] { return run_parallel(*text); };

@@ -41,7 +41,7 @@ def unknown_settings(path, code, known):
 def known_settings():
     names = set(re.findall(r'\{"(\w+)", \w+_group', TABLE.read_text()))
     for path in (root / "cli").glob("*.cpp"):
-        names |= {option.replace("-", "_") for option in re.findall(r'"--([a-z-]+)"', path.read_text())}
+        names |= {option.replace("-", "_") for option in re.findall(r'"(?:-\w,)?--([a-z-]+)"', path.read_text())}
     return names
 
 
