@@ -35,6 +35,7 @@ Run add_optimize(CLI::App& app);
 Run add_compare(CLI::App& app);
 Run add_bisect(CLI::App& app);
 Run add_engine(CLI::App& app);
+Run add_memory(CLI::App& app);
 Run add_dot(CLI::App& app);
 Run add_dump(CLI::App& app);
 Run add_restore(CLI::App& app);

@@ -47,6 +47,7 @@ constexpr Command commands[] = {
     {"restore", add_restore},
     {"dot", add_dot},
     {"engine", add_engine},
+    {"memory", add_memory},
 };
 
 int run(std::vector<char*> words) {

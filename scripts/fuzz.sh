@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets with clang and libFuzzer and runs them, each on all of its corpus and seeds.
 #
-#   scripts/fuzz.sh SECONDS [archive|onnx|engine|dump|exported|torchscript ...]
+#   scripts/fuzz.sh SECONDS [archive|onnx|engine|dump|snapshot|exported|torchscript ...]
 #
 # What is found is written to build/fuzz/found/, and inputs that reach something new to
 # build/fuzz/work/. `scripts/fuzz.sh keep` minimises the latter into tests/fuzz/corpus/.
@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 what=${1:?usage: scripts/fuzz.sh SECONDS [TARGET ...], or scripts/fuzz.sh keep}
 shift
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(archive onnx engine dump exported torchscript)
+[ ${#targets[@]} -gt 0 ] || targets=(archive onnx engine dump snapshot exported torchscript)
 build=build/fuzz
 python=${PYTHON:-python3}
 

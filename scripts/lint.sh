@@ -10,7 +10,7 @@ echo "format: ${#sources[@]} files"
 
 # Files that are compiled together have no command of their own: this build folder has one for each.
 cmake --preset release -B build/lint -DSYMPROF_UNITY=OFF -DSYMPROF_TESTS=OFF -DSYMPROF_PYTHON=OFF >build/lint.configure.log 2>&1
-mapfile -t cheap < <(git ls-files 'base/*.cpp' 'record/*.cpp' 'trace/*.cpp' 'engine/*.cpp' 'profile/*.cpp' 'measure/*.cpp' 'plan/*.cpp' \
+mapfile -t cheap < <(git ls-files 'base/*.cpp' 'record/*.cpp' 'trace/*.cpp' 'engine/*.cpp' 'profile/*.cpp' 'measure/*.cpp' 'plan/*.cpp' 'snapshot/*.cpp' \
   'session/*.cpp' 'report/*.cpp' | grep -vE '^(trace/(torchscript|onnx)|measure/real)/')
 objects=("${cheap[@]/#/$PWD/}") objects=("${objects[@]/%/^}")
 # A log shows the remarks alone, a terminal how far it is, too.

@@ -19,7 +19,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ROOT / "docs" / "reference"
 PACKAGE = ROOT / "python" / "symprof"
 COMMANDS = ["profile", "fit", "plan checkpoint", "plan throughput", "plan parallel", "measure", "calibrate", "show", "stats", "dot",
-            "inline", "partition", "strip", "fill", "optimize", "compare", "bisect", "dump", "restore", "engine", "devices", "ops"]
+            "inline", "partition", "strip", "fill", "optimize", "compare", "bisect", "dump", "restore", "engine", "memory", "devices", "ops"]
 # What profiles a step, or shows its figures: these share most options.
 STEP = ["profile", "fit", "plan checkpoint", "plan throughput", "plan parallel", "measure", "show", "dot"]
 WRITTEN = "Written by `scripts/reference.py`; do not edit."

@@ -19,7 +19,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 LIMITS = ROOT / "tests" / "limits.json"
-PRODUCT = ("base", "record", "meta", "trace", "shape", "profile", "measure", "plan", "session", "engine", "report",
+PRODUCT = ("base", "record", "meta", "trace", "shape", "profile", "measure", "plan", "snapshot", "session", "engine", "report",
            "workbench", "cli", "python")
 MOST_LINES, MOST_LINES_OF_FUNCTION = 300, 40
 WRITES = re.compile(r"std::(cout|cerr|ostream|ostringstream)\b|fmt::(print|format_to)\(|\bf?printf\(|\bjson\.(member|key)\(")

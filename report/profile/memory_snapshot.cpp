@@ -6,7 +6,8 @@
 
 #include "profile/memory/step_memory.h"
 #include "report/profile/names.h"
-#include "report/write/pickle_writer.h"
+#include "snapshot/format.h"
+#include "snapshot/pickle/writer.h"
 
 namespace symprof::report {
 namespace {
@@ -15,6 +16,7 @@ using profile::AllocatorAction;
 using profile::BlockState;
 using profile::MemoryTrace;
 using profile::SegmentState;
+using snapshot::Word;
 
 class SnapshotWriter {
  public:
@@ -26,21 +28,21 @@ class SnapshotWriter {
 
   void run() {
     pickle_.begin_dictionary();
-    key("segments");
+    key(Word::segments);
     pickle_.begin_list();
     for (const SegmentState& segment : trace_.segments) {
       write_segment(segment);
       pickle_.next_element();
     }
     pickle_.end_list();
-    key("device_traces");
+    key(Word::device_traces);
     pickle_.begin_list();
     write_trace();
     pickle_.end_list();
-    key("allocator_settings");
+    key(Word::allocator_settings);
     pickle_.begin_dictionary();
     pickle_.end_dictionary();
-    key("external_annotations");
+    key(Word::external_annotations);
     empty_list();
     pickle_.end_dictionary();
     pickle_.finish();
@@ -54,14 +56,14 @@ class SnapshotWriter {
   }
 
   /// A key or another repeated word.
-  void key(const char* word) {
+  void key(Word word) {
     const auto known = words_.find(word);
     if (known != words_.end()) return pickle_.recall(known->second);
-    pickle_.text(word);
+    pickle_.text(snapshot::text(word));
     words_.emplace(word, pickle_.remember());
   }
 
-  void member(const char* name, std::int64_t value) {
+  void member(Word name, std::int64_t value) {
     key(name);
     pickle_.integer(value);
   }
@@ -78,22 +80,22 @@ class SnapshotWriter {
       requested += block.requested_bytes;
     }
     pickle_.begin_dictionary();
-    member("device", 0);
-    member("address", segment.address);
-    member("total_size", segment.bytes);
-    member("allocated_size", allocated);
-    member("active_size", allocated);
-    member("requested_size", requested);
-    member("stream", 0);
-    key("segment_type");
-    key(segment.is_small ? "small" : "large");
-    key("segment_pool_id");
+    member(Word::device, 0);
+    member(Word::address, segment.address);
+    member(Word::total_size, segment.bytes);
+    member(Word::allocated_size, allocated);
+    member(Word::active_size, allocated);
+    member(Word::requested_size, requested);
+    member(Word::stream, 0);
+    key(Word::segment_type);
+    key(segment.is_small ? Word::small : Word::large);
+    key(Word::segment_pool_id);
     pickle_.pair(0, 0);
-    key("is_expandable");
+    key(Word::is_expandable);
     pickle_.boolean(segment.is_expandable);
-    key("frames");
+    key(Word::frames);
     empty_list();
-    key("blocks");
+    key(Word::blocks);
     pickle_.begin_list();
     for (const BlockState& block : segment.blocks) write_block(block);
     pickle_.end_list();
@@ -102,12 +104,12 @@ class SnapshotWriter {
 
   void write_block(const BlockState& block) {
     pickle_.begin_dictionary();
-    member("address", block.address);
-    member("size", block.bytes);
-    member("requested_size", block.requested_bytes);
-    key("state");
-    key(block.is_allocated ? "active_allocated" : "inactive");
-    key("frames");
+    member(Word::address, block.address);
+    member(Word::size, block.bytes);
+    member(Word::requested_size, block.requested_bytes);
+    key(Word::state);
+    key(block.is_allocated ? Word::active_allocated : Word::inactive);
+    key(Word::frames);
     const auto made = block.is_allocated ? made_.find(block.address) : made_.end();
     made == made_.end() ? empty_list() : write_frames(made->second);
     pickle_.end_dictionary();
@@ -120,8 +122,8 @@ class SnapshotWriter {
     for (const MemoryTrace::Entry& entry : trace_.entries) {
       ++time;
       if (entry.event.action == AllocatorAction::free) {
-        write_entry("free_requested", entry, time);
-        write_entry("free_completed", entry, time);
+        write_entry(Word::free_requested, entry, time);
+        write_entry(Word::free_completed, entry, time);
       } else {
         write_entry(action(entry.event.action), entry, time);
       }
@@ -129,36 +131,36 @@ class SnapshotWriter {
     pickle_.end_list();
   }
 
-  static const char* action(AllocatorAction action) {
+  static Word action(AllocatorAction action) {
     switch (action) {
       case AllocatorAction::segment_alloc:
-        return "segment_alloc";
+        return Word::segment_alloc;
       case AllocatorAction::segment_free:
-        return "segment_free";
+        return Word::segment_free;
       case AllocatorAction::segment_map:
-        return "segment_map";
+        return Word::segment_map;
       case AllocatorAction::segment_unmap:
-        return "segment_unmap";
+        return Word::segment_unmap;
       case AllocatorAction::alloc:
-        return "alloc";
+        return Word::alloc;
       case AllocatorAction::free:
-        return "free_completed";
+        return Word::free_completed;
       case AllocatorAction::oom:
-        return "oom";
+        return Word::oom;
     }
-    return "?";
+    return Word::snapshot;
   }
 
-  void write_entry(const char* action, const MemoryTrace::Entry& entry, std::int64_t time) {
+  void write_entry(Word action, const MemoryTrace::Entry& entry, std::int64_t time) {
     pickle_.begin_dictionary();
-    key("action");
+    key(Word::action);
     key(action);
-    member(entry.event.action == AllocatorAction::oom ? "device_free" : "addr",
+    member(entry.event.action == AllocatorAction::oom ? Word::device_free : Word::addr,
            entry.event.address);
-    member("size", entry.event.bytes);
-    member("stream", 0);
-    member("time_us", time);
-    key("frames");
+    member(Word::size, entry.event.bytes);
+    member(Word::stream, 0);
+    member(Word::time_us, time);
+    key(Word::frames);
     write_frames(cause(entry));
     pickle_.end_dictionary();
     pickle_.next_element();
@@ -193,19 +195,19 @@ class SnapshotWriter {
 
   void write_frame(std::string_view file, std::string_view function, std::int64_t line) {
     pickle_.begin_dictionary();
-    key("filename");
+    key(Word::filename);
     pickle_.text(file);
-    key("line");
+    key(Word::line);
     pickle_.integer(line);
-    key("name");
+    key(Word::name);
     pickle_.text(function);
     pickle_.end_dictionary();
   }
 
-  PickleWriter pickle_;
+  snapshot::pickle::Writer pickle_;
   const MemoryTrace& trace_;
   const Recording& recording_;
-  std::unordered_map<std::string_view, std::int64_t> words_;
+  std::unordered_map<Word, std::int64_t> words_;
   std::map<Cause, std::int64_t> frames_;
   std::unordered_map<profile::Address, Cause> made_;  // The blocks that are allocated at the end.
 };

@@ -47,6 +47,9 @@ COMMANDS = [
     ["dump", "tests/workbench/golden/models/llama.onnx", "--module", "", "--limit", "300", "-o", "/dev/null"],
     ["restore", "truth/dumps/values.onnx"],
     ["engine", ENGINE + "graph.json", "--", "tests/engine/samples/resnet18_qat-residual.graph.json"],
+    ["memory", "tests/snapshot/attention_toy.pickle"],
+    ["memory", "tests/fuzz/corpus/snapshot/oom"],
+    ["memory", "tests/fuzz/corpus/snapshot/steps", "--", "tests/snapshot/attention_toy.pickle"],
 ]
 
 

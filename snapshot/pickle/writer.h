@@ -6,16 +6,24 @@
 #include <cstdint>
 #include <string_view>
 
-namespace symprof::report {
+#include "snapshot/pickle/opcodes.h"
 
+namespace symprof::snapshot::pickle {
+
+<<<<<<<< HEAD:report/write/pickle_writer.h
 /// Values in Python's reading order. A list or dictionary is opened, filled and closed; in a
 /// dictionary keys and values alternate. Opcodes: Lib/pickle.py.
 class PickleWriter {
+========
+/// Values in the order in which Python reads them. A list or dictionary is opened, filled and
+/// closed; in a dictionary keys and values take turns.
+class Writer {
+>>>>>>>> a4dcd086 (Memory: snapshots read, replayed, compared; a page, CSV, JSON):snapshot/pickle/writer.h
  public:
-  explicit PickleWriter(fmt::memory_buffer& out);
+  explicit Writer(fmt::memory_buffer& out);
 
   void integer(std::int64_t value);
-  void boolean(bool value) { put(value ? '\x88' : '\x89'); }
+  void boolean(bool value) { put(value ? Opcode::true_value : Opcode::false_value); }
   void text(std::string_view value);
   void begin_list();
   /// Call between elements: long lists are appended in parts of 1000, the most that the reading
@@ -31,10 +39,10 @@ class PickleWriter {
   std::int64_t remember();
   void recall(std::int64_t number);
 
-  void finish() { put('.'); }
+  void finish() { put(Opcode::stop); }
 
  private:
-  void put(char byte) { out_.push_back(byte); }
+  void put(Opcode opcode) { out_.push_back(static_cast<char>(opcode)); }
   void put_bytes(std::uint64_t value, int count);
 
   fmt::memory_buffer& out_;
@@ -42,4 +50,4 @@ class PickleWriter {
   int elements_ = 0;
 };
 
-}  // namespace symprof::report
+}  // namespace symprof::snapshot::pickle

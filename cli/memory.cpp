@@ -1,0 +1,135 @@
+// symprof memory: what a run held, told from a memory snapshot.
+#include <charconv>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "base/error.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "report/memory/comparison.h"
+#include "report/memory/html.h"
+#include "report/memory/memory.h"
+#include "session/memory_snapshot.h"
+#include "session/read_text.h"
+
+namespace symprof::cli {
+namespace {
+
+enum class Format { table, json, csv, html };
+constexpr settings::Named<report::MemoryRows> row_names[] = {
+    {"line", report::MemoryRows::line}, {"module", report::MemoryRows::module}};
+constexpr settings::Named<Format> formats[] = {
+    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"html", Format::html}};
+
+struct Options {
+  OutputOptions output;
+  std::string path;
+  std::vector<std::string> other;  ///< What stands behind "--".
+  std::string most_growth, device, by = "line", top = "20", format = "table";
+};
+
+/// 0.02 of "2%" and of "2".
+double parse_growth(const std::string& text) {
+  const std::string number = text.ends_with('%') ? text.substr(0, text.size() - 1) : text;
+  double percent = -1;
+  const auto [end, code] = std::from_chars(number.data(), number.data() + number.size(), percent);
+  if (code != std::errc() || end != number.data() + number.size() || !(percent >= 0))
+    throw Error("--fail-if-peak-grows", "'" + text + "' is no percentage.", "Write 2% or 0.5%.");
+  return percent / 100;
+}
+
+/// What two snapshots ask for, and one does not.
+void check_sides(const Options& options) {
+  if (options.other.empty() && !options.most_growth.empty())
+    throw Error("--fail-if-peak-grows", "there is only one snapshot.",
+                "Name the other one: symprof memory BEFORE -- AFTER.");
+  if (options.other.size() > 1)
+    throw Error("memory", "behind -- stands the other snapshot, and nothing else.",
+                "Write all options before it.");
+}
+
+int run_two(const Options& options, Format format, const report::MemoryRowOptions& rows,
+            std::optional<std::int64_t> device) {
+  if (format == Format::html)
+    throw Error("--format", "a comparison has no html.", "Write --format table, json or csv.");
+  const std::optional<double> most =
+      options.most_growth.empty() ? std::nullopt : std::optional(parse_growth(options.most_growth));
+  const SnapshotComparison both = compare_memory(options.path, options.other.front(), device);
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    report::write_memory_comparison_json(out, both);
+  else if (format == Format::csv)
+    report::write_memory_comparison_csv(out, both, rows);
+  else
+    report::write_memory_comparison(out, both, rows, layout_of(options.output));
+  write_output(options.output, {out.data(), out.size()},
+               format == Format::table ? Readers::people : Readers::programs);
+  return most && both.growth() > *most ? answer_is_no : done;
+}
+
+int run(const Options& options) {
+  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const report::MemoryRowOptions rows{
+      .by = settings::choose(SettingRef{"by"}, options.by, row_names),
+      .top = settings::parse_count(SettingRef{"top"}, options.top, 1)};
+  std::optional<std::int64_t> device;
+  if (!options.device.empty())
+    device = settings::parse_count(SettingRef{"device"}, options.device, 0);
+  check_sides(options);
+  check_output(options.output);
+  if (!options.other.empty()) return run_two(options, format, rows, device);
+  const SnapshotAnswer answer = read_memory(options.path, device);
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    report::write_memory_json(out, answer);
+  else if (format == Format::csv)
+    report::write_memory_csv(out, answer, rows);
+  else if (format == Format::html)
+    report::write_memory_html(out, answer, rows);
+  else
+    report::write_memory(out, answer, rows, layout_of(options.output));
+  write_output(options.output, {out.data(), out.size()},
+               format == Format::table ? Readers::people : Readers::programs);
+  return done;
+}
+
+void add_memory_options(CLI::App& app, Options& options) {
+  app.get_formatter()->label("Positionals", "Snapshot");
+  app.add_option("SNAPSHOT", options.path, "The file, plain or gzip")->type_name("")->required();
+  app.add_option("OTHER", options.other, "Behind --: another snapshot, to compare the first with")
+      ->type_name("")
+      ->expected(1, 5);
+  const auto add = [&](const char* name, std::string& value, const char* type, const char* help,
+                       const char* group) {
+    app.add_option(name, value, help)->type_name(type)->group(group);
+  };
+  const char* reported = "What is reported";
+  add("--by", options.by, "ROW", "A row for each line of the program (the default) or module",
+      reported);
+  add("--top", options.top, "N", "The N largest rows (20)", reported);
+  add("--device", options.device, "N",
+      "The number of the GPU; the one with the most events where it is not given", reported);
+  add("--fail-if-peak-grows", options.most_growth, "PERCENT",
+      "Exit code 1 where the allocated peak of the second snapshot is larger by more: 2%",
+      reported);
+  add("--format", options.format, "FORMAT", "table, json, csv or html", "Output");
+  add_output_options(app, options.output);
+}
+
+}  // namespace
+
+Run add_memory(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  app.description("What a run held: who had the peak, what leaks, what is in pieces.");
+  app.footer(
+      "SNAPSHOT is what torch.cuda.memory._dump_snapshot wrote.\n\n"
+      "Examples:\n"
+      "  symprof memory snapshot.pickle\n"
+      "  symprof memory snapshot.pickle --by module --format json\n"
+      "  symprof memory --fail-if-peak-grows 2% before.pickle -- after.pickle");
+  add_memory_options(app, *options);
+  return [options] { return run(*options); };
+}
+
+}  // namespace symprof::cli

@@ -1,0 +1,21 @@
+// Two memory snapshots side by side, as text, as JSON (schema symprof.memory_comparison/1) and as
+// CSV.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include "report/memory/memory.h"
+
+namespace symprof::report {
+
+/// What the peaks were, and which lines (or modules) hold more or less; those without a change are
+/// left out.
+void write_memory_comparison(fmt::memory_buffer& out, const SnapshotComparison& both,
+                             const MemoryRowOptions& options, const Layout& layout);
+void write_memory_comparison_json(fmt::memory_buffer& out, const SnapshotComparison& both);
+void write_memory_comparison_csv(fmt::memory_buffer& out, const SnapshotComparison& both,
+                                 const MemoryRowOptions& options);
+
+}  // namespace symprof::report

@@ -1,0 +1,33 @@
+// What a memory snapshot says, as text, as JSON (schema symprof.memory/1) and as CSV.
+//
+// Public header.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "report/layout.h"
+#include "session/memory_snapshot.h"
+
+namespace symprof::report {
+
+enum class MemoryRows : std::uint8_t { line, module };
+
+struct MemoryRowOptions {
+  MemoryRows by = MemoryRows::line;
+  int top = 20;  ///< Rows of each table; what is beyond is one row.
+};
+
+/// Who held the allocated peak, and below it the peaks, what is in pieces, what leaks, and what ran
+/// out of memory.
+void write_memory(fmt::memory_buffer& out, const SnapshotAnswer& answer,
+                  const MemoryRowOptions& options, const Layout& layout);
+void write_memory_json(fmt::memory_buffer& out, const SnapshotAnswer& answer);
+/// A row for each line (or module) with blocks at the peak.
+void write_memory_csv(fmt::memory_buffer& out, const SnapshotAnswer& answer,
+                      const MemoryRowOptions& options);
+
+}  // namespace symprof::report

@@ -1,0 +1,47 @@
+// Two snapshots side by side: which blocks of their peaks came, went and grew.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "snapshot/history.h"
+#include "snapshot/sites.h"
+
+namespace symprof::snapshot {
+
+/// One line or module at both allocated peaks. `after.bytes - before.bytes` is what came and grew
+/// less what went.
+struct SiteChange {
+  struct Held {
+    std::string name;  ///< Empty on a side that does not have it.
+    std::int64_t bytes = 0, blocks = 0;
+  };
+  Held before, after;
+  std::int64_t came_bytes = 0, came_blocks = 0;
+  std::int64_t went_bytes = 0, went_blocks = 0;
+  std::int64_t grew_bytes = 0;  ///< Of requests that both have, with other sizes; below 0: shrank.
+  std::int64_t grew_blocks = 0;
+
+  std::int64_t bytes() const { return after.bytes - before.bytes; }
+};
+
+struct Comparison {
+  std::vector<SiteChange> lines,
+      modules;  ///< The largest change first; those without one are last.
+};
+
+/// One history, with the names of its sites.
+struct NamedHistory {
+  const History& history;
+  const Sites& sites;
+};
+
+/// Blocks of a line are aligned by the sizes of their requests, and what is left by their order;
+/// lines by their file and function, their order there, and their blocks. So code that moves is no
+/// change.
+Comparison compare(const NamedHistory& before, const NamedHistory& after);
+
+}  // namespace symprof::snapshot

@@ -1,0 +1,91 @@
+// The events of a snapshot replayed: which block was held from when to when, and the peaks.
+//
+// Public header.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "snapshot/snapshot.h"
+
+namespace symprof::snapshot {
+
+/// An index into the events of a device.
+using EventIndex = std::uint32_t;
+using RequestIndex = std::uint32_t;
+/// No event: before the first, or never.
+constexpr std::uint32_t no_event = std::numeric_limits<std::uint32_t>::max();
+constexpr RequestIndex no_request = std::numeric_limits<std::uint32_t>::max();
+
+/// A block from when it was asked for until it was free again.
+struct Request {
+  std::int64_t address = 0, requested_bytes = 0;
+  std::int64_t bytes = 0;  ///< Of the block that it got.
+  std::int64_t stream = 0;
+  EventIndex begin = no_event;      ///< None: before the recording.
+  EventIndex freed = no_event;      ///< When the program gave it back; none: held at the end.
+  EventIndex completed = no_event;  ///< When other streams had done with it, too.
+  StackId stack = 0;
+  TextId metadata = 0;
+
+  bool is_held_at(EventIndex event) const {
+    return (begin == no_event || begin <= event) && (freed == no_event || freed > event);
+  }
+};
+
+/// What PyTorch's own counters said: `torch.cuda.memory_stats`.
+struct Usage {
+  std::int64_t requested = 0, allocated = 0, active = 0, reserved = 0;
+};
+
+struct Peak {
+  std::int64_t bytes = 0;
+  EventIndex event = no_event;  ///< After which it was reached; none: at the start.
+};
+
+/// Events that do not go together with those before them, or with what is held at the end.
+struct Contradictions {
+  std::int64_t allocated_twice = 0;  ///< A block at an address where one is held.
+  std::int64_t lost = 0;             ///< Held by the events, and not by the segments at the end.
+  std::int64_t other_size = 0;       ///< Given back, or held at the end, with another size.
+
+  std::int64_t all() const { return allocated_twice + lost + other_size; }
+};
+
+struct History {
+  std::int64_t device = 0;
+  std::vector<Request> requests;
+  std::vector<RequestIndex> request_of_event;
+  Usage start, end;
+  Peak requested, allocated, active, reserved;
+  /// Blocks of before the recording that are gone at the end: how large they were is what the
+  /// allocator's rules allow. The others' sizes are in the snapshot, or follow from where they lie.
+  std::int64_t inferred_sizes = 0;
+  Contradictions contradictions;
+};
+
+/// Of one device. Throws Error where the sizes of all blocks do not fit into 64 bits.
+History replay(const Snapshot& snapshot, std::size_t device);
+
+/// The usage after each event, one event after the other.
+class UsageWalk {
+ public:
+  UsageWalk(const Snapshot& snapshot, const History& history)
+      : events_(snapshot.traces[static_cast<std::size_t>(history.device)]),
+        history_(history),
+        usage_(history.start) {}
+
+  /// Goes past the next event; false at the end.
+  bool next();
+  EventIndex event() const { return next_ - 1; }
+  const Usage& usage() const { return usage_; }
+
+ private:
+  const std::vector<Event>& events_;
+  const History& history_;
+  Usage usage_;
+  EventIndex next_ = 0;
+};
+
+}  // namespace symprof::snapshot

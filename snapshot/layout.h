@@ -1,0 +1,40 @@
+// Where segments and blocks lie, to tell how large the block of a request is.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "profile/memory/allocator/allocator_settings.h"
+#include "snapshot/snapshot.h"
+
+namespace symprof::snapshot {
+
+/// Ranges of addresses that the allocator has reserved, and blocks of the large pool in them.
+class Layout {
+ public:
+  explicit Layout(const Settings& settings);
+
+  void reserve(std::int64_t address, std::int64_t bytes, bool is_expandable);
+  void release(std::int64_t address, std::int64_t bytes);
+
+  /// A block that is held from now on, of a size that is known.
+  void hold(std::int64_t address, std::int64_t bytes);
+  void give_back(std::int64_t address) { held_.erase(address); }
+
+  /// The size of the block at `address` that a request gets: rounded up, with what is left behind
+  /// it where the allocator would not split it off (`should_split` of CUDACachingAllocator.cpp).
+  std::int64_t block_size(std::int64_t address, std::int64_t requested) const;
+
+ private:
+  struct Range {
+    std::int64_t end = 0;
+    bool is_expandable = false;
+  };
+  std::int64_t free_behind(std::int64_t address, std::int64_t end) const;
+
+  profile::AllocatorSettings settings_;
+  std::map<std::int64_t, Range> ranges_;       // By begin.
+  std::map<std::int64_t, std::int64_t> held_;  // Bytes by address, of the large pool.
+};
+
+}  // namespace symprof::snapshot

@@ -1,0 +1,129 @@
+#include "snapshot/steps.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+
+namespace symprof::snapshot {
+namespace {
+
+/// A kind of request: from where, and how large.
+struct RequestKind {
+  StackId stack = 0;
+  std::int64_t bytes = 0;
+  friend bool operator==(const RequestKind&, const RequestKind&) = default;
+};
+struct RequestKindHash {
+  std::size_t operator()(const RequestKind& kind) const {
+    return (kind.stack + static_cast<std::size_t>(kind.bytes) * 0x9e3779b97f4a7c15) ^
+           static_cast<std::size_t>(kind.bytes) >> 17;
+  }
+};
+
+/// When requests of one kind came.
+struct Occurrences {
+  std::uint32_t first = 0, last = 0, count = 0;
+  std::uint32_t least_gap = ~std::uint32_t{0}, most_gap = 0;
+
+  void add(std::uint32_t at) {
+    if (count > 0) {
+      least_gap = std::min(least_gap, at - last);
+      most_gap = std::max(most_gap, at - last);
+    } else {
+      first = at;
+    }
+    last = at;
+    ++count;
+  }
+  /// Gaps of about one size, which together are about all `requests`.
+  bool is_even(std::uint32_t requests) const {
+    constexpr double evenness = 0.7, coverage = 0.8;
+    if (count < 2 || least_gap < evenness * most_gap) return false;
+    const double mean = static_cast<double>(last - first) / (count - 1);
+    return mean * count >= coverage * requests && mean * count <= (2 - coverage) * requests;
+  }
+};
+
+/// The numbers of the requests that begin steps; none where there is no rhythm. Of two steps gaps
+/// cannot be compared: three it takes.
+std::vector<std::uint32_t> find_begins(const std::vector<const Request*>& requests) {
+  constexpr std::uint32_t fewest_steps = 3;
+  std::unordered_map<RequestKind, Occurrences, RequestKindHash> kinds;
+  for (std::uint32_t i = 0; i < requests.size(); ++i)
+    kinds[{requests[i]->stack, requests[i]->requested_bytes}].add(i);
+  std::map<std::uint32_t, std::uint32_t> kinds_by_count;
+  const auto all = static_cast<std::uint32_t>(requests.size());
+  for (const auto& [kind, found] : kinds)
+    if (found.count >= fewest_steps && found.is_even(all)) ++kinds_by_count[found.count];
+  if (kinds_by_count.empty()) return {};
+  const auto most =
+      std::ranges::max_element(kinds_by_count, {}, [](const auto& entry) { return entry.second; });
+  for (std::uint32_t i = 0; i < all; ++i) {
+    const RequestKind kind{requests[i]->stack, requests[i]->requested_bytes};
+    const Occurrences& found = kinds[kind];
+    if (found.count != most->first || !found.is_even(all)) continue;
+    std::vector<std::uint32_t> begins;
+    for (std::uint32_t at = i; at < all; ++at)
+      if (kind == RequestKind{requests[at]->stack, requests[at]->requested_bytes})
+        begins.push_back(at);
+    return begins;
+  }
+  return {};
+}
+
+/// The step of an event; -1 before the first.
+std::int64_t step_of(const std::vector<EventIndex>& begins, EventIndex event) {
+  return std::ranges::upper_bound(begins, event) - begins.begin() - 1;
+}
+
+std::vector<Leak> find_leaks(const History& history, const Sites& sites,
+                             const std::vector<EventIndex>& begins) {
+  std::unordered_map<LineId, Leak> leaks;
+  std::unordered_map<LineId, std::int64_t> last_steps;
+  const auto count = static_cast<std::int64_t>(begins.size());
+  for (const Request& request : history.requests) {
+    if (request.begin == no_event || request.freed != no_event) continue;
+    const std::int64_t step = step_of(begins, request.begin);
+    if (step < 1 || step >= count - 1) continue;
+    const LineId line = sites.line_of(request);
+    Leak& leak = leaks[line];
+    leak.line = line;
+    leak.bytes += request.bytes;
+    ++leak.blocks;
+    const auto [at, is_new] = last_steps.try_emplace(line, -1);
+    if (at->second != step) ++leak.steps;
+    at->second = step;
+  }
+  std::vector<Leak> found;
+  for (const auto& [line, leak] : leaks) found.push_back(leak);
+  std::ranges::sort(found, [](const Leak& a, const Leak& b) {
+    return a.bytes != b.bytes ? a.bytes > b.bytes : a.line < b.line;
+  });
+  return found;
+}
+
+}  // namespace
+
+Steps find_steps(const Snapshot& snapshot, const History& history, const Sites& sites) {
+  Steps steps;
+  std::vector<const Request*> requests;
+  for (const Request& request : history.requests)
+    if (request.begin != no_event) requests.push_back(&request);
+  for (const std::uint32_t at : find_begins(requests)) steps.begins.push_back(requests[at]->begin);
+  if (steps.begins.empty()) return steps;
+  UsageWalk walk(snapshot, history);
+  for (std::int64_t before = history.start.allocated; walk.next();
+       before = walk.usage().allocated) {
+    if (steps.allocated.size() < steps.begins.size() &&
+        steps.begins[steps.allocated.size()] == walk.event()) {
+      steps.allocated.push_back(before);
+      steps.peaks.push_back(before);
+    }
+    if (!steps.peaks.empty())
+      steps.peaks.back() = std::max(steps.peaks.back(), walk.usage().allocated);
+  }
+  steps.leaks = find_leaks(history, sites, steps.begins);
+  return steps;
+}
+
+}  // namespace symprof::snapshot

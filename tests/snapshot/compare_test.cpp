@@ -1,0 +1,67 @@
+// Two snapshots of one program before and after a change.
+#include "snapshot/compare.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/snapshot/made_snapshot.h"
+
+namespace symprof::snapshot {
+namespace {
+
+/// Blocks of some lines, all held at the end.
+Snapshot lines_with(const std::vector<std::pair<std::int64_t, std::vector<std::int64_t>>>& lines) {
+  MadeSnapshot snapshot;
+  std::int64_t at = 0;
+  for (const auto& [line, sizes] : lines) {
+    const StackId stack = snapshot.line(line);
+    for (const std::int64_t size : sizes) snapshot.alloc(at += 64, size * mib, stack);
+  }
+  return std::move(snapshot.made);
+}
+
+Comparison compare_snapshots(const Snapshot& before, const Snapshot& after) {
+  const History one = replay(before, 0), other = replay(after, 0);
+  const Sites sites(before), other_sites(after);
+  const Comparison comparison = compare({one, sites}, {other, other_sites});
+  std::int64_t sum = 0;
+  for (const SiteChange& change : comparison.lines) {
+    CHECK(change.bytes() == change.came_bytes - change.went_bytes + change.grew_bytes);
+    sum += change.bytes();
+  }
+  CHECK(sum == other.allocated.bytes - one.allocated.bytes);
+  return comparison;
+}
+
+}  // namespace
+
+TEST_SUITE("snapshot_compare") {
+  TEST_CASE("lines that only moved are no change, the new one is first") {
+    const Comparison comparison =
+        compare_snapshots(lines_with({{10, {4, 4}}, {20, {8}}, {30, {2}}}),
+                          lines_with({{10, {4, 4}}, {12, {16}}, {23, {8}}, {33, {2}}}));
+    const SiteChange& first = comparison.lines.front();
+    CHECK(first.after.name == "model.py:12 forward");
+    CHECK(first.came_bytes == 16 * mib);
+    for (std::size_t i = 1; i < comparison.lines.size(); ++i)
+      CHECK(comparison.lines[i].bytes() == 0);
+  }
+
+  TEST_CASE("blocks that went, and that grew") {
+    const Comparison comparison = compare_snapshots(lines_with({{10, {4, 4, 4}}, {20, {8, 3}}}),
+                                                    lines_with({{10, {4}}, {20, {9, 3}}}));
+    CHECK(comparison.lines[0].went_blocks == 2);
+    CHECK(comparison.lines[0].went_bytes == 8 * mib);
+    CHECK(comparison.lines[1].grew_bytes == mib);
+    CHECK(comparison.lines[1].grew_blocks == 1);
+  }
+
+  TEST_CASE("a snapshot beside itself") {
+    const Snapshot snapshot = lines_with({{10, {4, 4, 4}}, {20, {8, 3}}});
+    for (const SiteChange& change : compare_snapshots(snapshot, snapshot).lines) {
+      CHECK(change.bytes() == 0);
+      CHECK(change.came_blocks + change.went_blocks + change.grew_blocks == 0);
+    }
+  }
+}
+
+}  // namespace symprof::snapshot
