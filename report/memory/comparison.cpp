@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
-#include "report/csv.h"
-#include "report/format_number.h"
-#include "report/json_writer.h"
-#include "report/memory_text.h"
-#include "report/text_table.h"
+#include "report/profile/csv.h"
+#include "report/profile/memory_text.h"
+#include "report/write/format_number.h"
+#include "report/write/json_writer.h"
+#include "report/write/text_table.h"
 
 namespace symprof::report {
 namespace {

@@ -1,8 +1,8 @@
 #include <iterator>
 
-#include "report/csv.h"
 #include "report/memory/memory.h"
 #include "report/memory/snapshot_text.h"
+#include "report/profile/csv.h"
 
 namespace symprof::report {
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "report/format_number.h"
-#include "report/html_head.h"
-#include "report/json_writer.h"
 #include "report/memory/changes.h"
 #include "report/memory/page_script.h"
 #include "report/memory/snapshot_text.h"
-#include "report/timeline_svg.h"
+#include "report/profile/timeline_svg.h"
+#include "report/write/format_number.h"
+#include "report/write/html_head.h"
+#include "report/write/json_writer.h"
 
 namespace symprof::report {
 namespace {

@@ -1,8 +1,8 @@
 #include <algorithm>
 
-#include "report/json_writer.h"
 #include "report/memory/memory.h"
 #include "report/memory/snapshot_text.h"
+#include "report/write/json_writer.h"
 
 namespace symprof::report {
 namespace {

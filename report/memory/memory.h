@@ -9,7 +9,7 @@
 #include <optional>
 #include <string>
 
-#include "report/layout.h"
+#include "report/write/layout.h"
 #include "session/memory_snapshot.h"
 
 namespace symprof::report {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "report/format_number.h"
+#include "report/write/format_number.h"
 
 namespace symprof::report {
 

@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <iterator>
 
-#include "report/format_number.h"
 #include "report/memory/memory.h"
 #include "report/memory/snapshot_text.h"
-#include "report/memory_text.h"
-#include "report/text_table.h"
+#include "report/profile/memory_text.h"
+#include "report/write/format_number.h"
+#include "report/write/text_table.h"
 
 namespace symprof::report {
 namespace {
