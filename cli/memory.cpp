@@ -1,4 +1,4 @@
-// symprof memory: what a run held, told from a memory snapshot.
+// symprof memory: the memory that a run held, from a memory snapshot.
 #include <charconv>
 #include <memory>
 #include <optional>
@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/formats.h"
 #include "cli/output.h"
 #include "report/memory/comparison.h"
 #include "report/memory/html.h"
@@ -16,17 +17,14 @@
 namespace symprof::cli {
 namespace {
 
-enum class Format { table, json, csv, html };
 constexpr settings::Named<report::MemoryRows> row_names[] = {
     {"line", report::MemoryRows::line}, {"module", report::MemoryRows::module}};
-constexpr settings::Named<Format> formats[] = {
-    {"table", Format::table}, {"json", Format::json}, {"csv", Format::csv}, {"html", Format::html}};
 
 struct Options {
   OutputOptions output;
   std::string path;
   std::vector<std::string> other;  ///< What stands behind "--".
-  std::string most_growth, device, by = "line", top = "20", format = "table";
+  std::string most_growth, device, by = "line", top = "20", format;
 };
 
 /// 0.02 of "2%" and of "2".
@@ -63,13 +61,12 @@ int run_two(const Options& options, Format format, const report::MemoryRowOption
     report::write_memory_comparison_csv(out, both, rows);
   else
     report::write_memory_comparison(out, both, rows, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+  write_result(options.output, out, format);
   return most && both.growth() > *most ? answer_is_no : done;
 }
 
 int run(const Options& options) {
-  const Format format = settings::choose(SettingRef{"format"}, options.format, formats);
+  const Format format = read_format(Verb::memory, options.format);
   const report::MemoryRowOptions rows{
       .by = settings::choose(SettingRef{"by"}, options.by, row_names),
       .top = settings::parse_count(SettingRef{"top"}, options.top, 1)};
@@ -89,8 +86,7 @@ int run(const Options& options) {
     report::write_memory_html(out, answer, rows);
   else
     report::write_memory(out, answer, rows, layout_of(options.output));
-  write_output(options.output, {out.data(), out.size()},
-               format == Format::table ? Readers::people : Readers::programs);
+  write_result(options.output, out, format);
   return done;
 }
 
@@ -113,7 +109,7 @@ void add_memory_options(CLI::App& app, Options& options) {
   add("--fail-if-peak-grows", options.most_growth, "PERCENT",
       "Exit code 1 where the allocated peak of the second snapshot is larger by more: 2%",
       reported);
-  add("--format", options.format, "FORMAT", "table, json, csv or html", "Output");
+  add_format_option({app, "Output"}, options.format, Verb::memory);
   add_output_options(app, options.output);
 }
 

@@ -28,6 +28,7 @@ enum class Verb : std::uint8_t {
   restore,
   dot,
   engine,
+  memory,
   run,             ///< A program that runs itself, on fake tensors: of the Python package.
   profile_module,  ///< A Python module, in a step that the package builds.
 };
@@ -51,6 +52,7 @@ constexpr std::string_view name(Verb verb) {
                                         "restore",
                                         "dot",
                                         "engine",
+                                        "memory",
                                         "run",
                                         "profile"};
   return names[static_cast<std::size_t>(verb)];
