@@ -5,7 +5,10 @@
 #include <ATen/native/transformers/attention.h>
 #include <ATen/ops/_fused_sdp_choice_ops.h>
 
+#include <cstdint>
 #include <mutex>
+#include <optional>
+#include <vector>
 
 #include "meta/attention/attention_choice.h"
 #include "meta/fake/beside_cuda.h"
@@ -17,6 +20,22 @@
 namespace symprof::meta {
 namespace {
 
+/// Of a tensor that torch.compile traces with sizes that are symbols, one with their hints.
+at::Tensor with_numbers(const at::Tensor& tensor) {
+  if (!tensor.defined() || !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
+    return tensor;
+  const auto numbers = [](c10::SymIntArrayRef symbols) {
+    std::vector<std::int64_t> found;
+    for (const c10::SymInt& symbol : symbols) found.push_back(symbol.guard_int(__FILE__, __LINE__));
+    return found;
+  };
+  at::Tensor made = at::detail::make_tensor<c10::TensorImpl>(
+      c10::DispatchKeySet(c10::DispatchKey::CUDA), tensor.dtype(), tensor.device());
+  made.unsafeGetTensorImpl()->set_sizes_and_strides(numbers(tensor.sym_sizes()),
+                                                    numbers(tensor.sym_strides()));
+  return made.set_requires_grad(tensor.requires_grad());
+}
+
 std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
                               const at::Tensor& value, const std::optional<at::Tensor>& mask,
                               double dropout_p, bool is_causal, std::optional<double> scale,
@@ -27,7 +46,14 @@ std::int64_t choose_attention(const at::Tensor& query, const at::Tensor& key,
     return at::_ops::_fused_sdp_choice::redispatch(c10::DispatchKeySet(c10::DispatchKey::CUDA),
                                                    query, key, value, mask, dropout_p, is_causal,
                                                    scale, enable_gqa);
-  const AttentionCall call{query, key, value, mask, dropout_p, is_causal, enable_gqa};
+  const auto given = mask ? std::optional(with_numbers(*mask)) : std::nullopt;
+  const AttentionCall call{.query = with_numbers(query),
+                           .key = with_numbers(key),
+                           .value = with_numbers(value),
+                           .mask = given,
+                           .dropout_p = dropout_p,
+                           .is_causal = is_causal,
+                           .enable_gqa = enable_gqa};
   return static_cast<std::int64_t>(sdp_choice(call, policy == nullptr ? fallback : *policy));
 }
 

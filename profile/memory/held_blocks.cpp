@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "record/graph_pools.h"
+
 namespace symprof::profile {
 
 HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
@@ -38,6 +40,7 @@ HeldBlock HeldBlocks::request(std::int64_t bytes, MemoryCategory category, NodeI
 
 std::optional<HeldBlock> HeldBlocks::request_if_there(std::int64_t bytes, MemoryCategory category,
                                                       NodeId owner, StreamId stream) {
+  if (stream == graph_replay_stream) return HeldBlock{};
   const Gauge& allocated = allocator_.statistics().allocated_bytes;
   const Gauge before = allocated;
   concerned_ = {.category = category, .owner = owner};
@@ -73,6 +76,8 @@ void HeldBlocks::report(StepMemory& memory) const {
   std::tie(memory.peak_allocated_bytes, memory.peak_reserved_bytes) = peaks();
   memory.allocated_bytes = allocator_.statistics().allocated_bytes.current;
   memory.reserved_bytes = allocator_.statistics().reserved_bytes.current;
+  memory.requested_bytes = allocator_.statistics().requested_bytes.current;
+  memory.peak_requested_bytes = allocator_.statistics().requested_bytes.peak;
   for (const SegmentState& segment : allocator_.snapshot())
     if (segment.is_small) memory.small_segments_bytes += segment.bytes;
   memory.peak_call = peak_call_;

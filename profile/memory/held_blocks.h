@@ -35,7 +35,8 @@ class HeldBlocks {
   void begin_call(CallId call);
   CallId call() const { return call_; }
 
-  /// Allocates a block of at least `bytes` (above 0) for `stream`. Throws Refused.
+  /// Allocates a block of at least `bytes` (above 0) for `stream`; a graph that is replayed gets
+  /// one that is empty. Throws Refused.
   HeldBlock request(std::int64_t bytes, MemoryCategory category, NodeId owner, StreamId stream = 0);
   /// nullopt if it does not fit on the device. Throws Refused if reserved memory exceeds the limit.
   std::optional<HeldBlock> request_if_there(std::int64_t bytes, MemoryCategory category,

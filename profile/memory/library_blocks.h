@@ -2,12 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <set>
+#include <map>
 #include <utility>
 
 #include "base/device_spec.h"
 #include "profile/cost/scratch/scratch.h"
 #include "profile/memory/held_blocks.h"
+#include "record/graph_pools.h"
 #include "record/recording.h"
 
 namespace symprof::profile {
@@ -24,6 +25,10 @@ class LibraryBlocks {
   /// (get_dropout_state in native/cudnn/RNN.cpp). A checkpoint changes the generator's state at the
   /// start and the end of its recompute (set_device_states in torch/utils/checkpoint.py).
   void begin_call(const CallRecord& call, const Scratch& needed) {
+    // Both are dropped where recording begins and ends (clear_cublas_manager in
+    // torch/_inductor/cudagraph_trees.py).
+    const bool records = call.stream == graph_pool_stream;
+    if (std::exchange(was_recording_, records) != records) drop_workspaces();
     const bool recomputes = call.phase == Phase::recompute;
     if (std::exchange(was_recomputing_, recomputes) != recomputes) is_generator_changed_ = true;
     if (needed.dropout_state_bytes == 0) return;
@@ -54,11 +59,18 @@ class LibraryBlocks {
 
  private:
   /// Keys: true for autograd's thread; the stream.
-  using Workspaces = std::set<std::pair<bool, std::int64_t>>;
+  using Workspaces = std::map<std::pair<bool, std::int64_t>, HeldBlock>;
 
   void make_workspace(Workspaces& made, std::int64_t bytes, bool is_autograds, StreamId stream) {
-    if (made.emplace(is_autograds, stream).second)
-      blocks_.request(bytes, MemoryCategory::workspace, none, stream);
+    if (const auto [workspace, is_new] = made.try_emplace({is_autograds, stream}); is_new)
+      workspace->second = blocks_.request(bytes, MemoryCategory::workspace, none, stream);
+  }
+
+  void drop_workspaces() {
+    for (Workspaces* made : {&workspaces_, &cublaslt_workspaces_}) {
+      for (auto& [key, workspace] : *made) blocks_.give_back(workspace);
+      made->clear();
+    }
   }
 
   HeldBlocks& blocks_;
@@ -66,7 +78,7 @@ class LibraryBlocks {
   std::int64_t cublaslt_workspace_bytes_;
   Workspaces workspaces_, cublaslt_workspaces_;
   HeldBlock dropout_state_;
-  bool was_recomputing_ = false, is_generator_changed_ = false;
+  bool was_recomputing_ = false, is_generator_changed_ = false, was_recording_ = false;
 };
 
 }  // namespace symprof::profile

@@ -77,6 +77,8 @@ struct StepMemory {
   std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
   std::int64_t allocated_bytes = 0;       ///< When the loop ends: torch.cuda.memory_allocated
   std::int64_t reserved_bytes = 0;        ///< torch.cuda.memory_reserved
+  std::int64_t requested_bytes = 0;       ///< Of the blocks that are held: what was asked for.
+  std::int64_t peak_requested_bytes = 0;  ///< Its own highest value.
   std::int64_t small_segments_bytes = 0;  ///< Of these, segments for blocks of up to 1 MiB.
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;

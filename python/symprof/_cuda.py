@@ -54,6 +54,7 @@ def _memory_statistics(program: Any) -> dict[str, Any]:
         "allocated_bytes": (memory.allocated_bytes, memory.peak_allocated_bytes),
         "active_bytes": (memory.allocated_bytes, memory.peak_allocated_bytes),
         "reserved_bytes": (memory.reserved_bytes, memory.peak_reserved_bytes),
+        "requested_bytes": (memory.requested_bytes, memory.peak_requested_bytes),
     }
     found: dict[str, Any] = {name: {"all": {"current": now, "peak": peak}} for name, (now, peak) in gauges.items()}
     return {**found, "num_alloc_retries": memory.alloc_retries, "num_ooms": 0}
@@ -187,6 +188,13 @@ def _about_memory(program: Any, device: Any) -> dict[tuple[Any, str], Any]:
     }
 
 
+def _mark_step_begin() -> None:
+    """torch.compiler.cudagraph_mark_step_begin, which imports the compiler."""
+    trees: Any = sys.modules.get("torch._inductor.cudagraph_trees")
+    if trees is not None:
+        trees.mark_step_begin()
+
+
 def _about_execution() -> dict[tuple[Any, str], Any]:
     cuda, native = torch.cuda, torch._C
     generator = torch.Generator(device="cuda")
@@ -212,6 +220,7 @@ def _about_execution() -> dict[tuple[Any, str], Any]:
         (cuda, "is_current_stream_capturing"): _always(False),
         (cuda.graphs, "is_current_stream_capturing"): _always(False),
         (cuda.graphs, "_cuda_isCurrentStreamCapturing"): _always(False),
+        (torch.compiler, "cudagraph_mark_step_begin"): _mark_step_begin,
         (cuda, "CUDAGraph"): graph,
         (cuda, "graph"): graph,
         (cuda, "make_graphed_callables"): without_graph,

@@ -16,6 +16,7 @@ from ._captures import captured_by
 from ._compile import is_compiled
 from ._known import known_values
 
+UNKNOWN_MASK = "flex_attention: the block mask's values are not known; all of its blocks are counted."
 _Tensors = Sequence[torch.Tensor]
 _SCHEMAS = (
     "flex_attention(Tensor query, Tensor key, Tensor value, Tensor[] mask, Tensor[] captured, int scores, bool is_bound)"
@@ -116,13 +117,14 @@ def _captured(function: Callable[..., Any], score: torch.Tensor | None, device: 
     return captured_by(function, arguments)
 
 
-def _kept_scores(query: torch.Tensor, key: torch.Tensor, mask: tuple[Any, ...]) -> tuple[int, bool]:
-    """The number of scores in the blocks that the mask keeps, and whether that is an upper bound."""
-    (batch, heads, queries, _), keys = query.shape, key.shape[2]
+def kept_scores(sizes: tuple[int, int, int, int], mask: tuple[Any, ...]) -> tuple[int, bool]:
+    """How many scores are in the blocks that the mask keeps, and whether that is an upper bound. `sizes` are batch, heads, queries
+    and keys."""
+    batch, heads, queries, keys = sizes
     counts, full_counts, block = mask[2], mask[4], (min(mask[-3], queries), min(mask[-2], keys))
     given = [tensor for tensor in (counts, full_counts) if tensor is not None]
     known = [values for tensor in given if (values := known_values(tensor)) is not None]
-    if len(known) < len(given):
+    if counts is None or len(known) < len(given):
         blocks = -(-queries // block[0]) * -(-keys // block[1])
         return batch * heads * blocks * block[0] * block[1], True
     kept = sum(int(values.sum()) for values in known)
@@ -147,9 +149,9 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
 
     def fused(query: Any, key: Any, value: Any, score_mod: Any, block_mask: Any, *others: Any) -> Any:
         query, key, value = _cast((query, key, value))
-        scores, is_bound = _kept_scores(query, key, block_mask)
+        scores, is_bound = kept_scores((*query.shape[:3], key.shape[2]), block_mask)
         if is_bound:
-            program.warn("flex_attention: the block mask's values are not known; all of its blocks are counted.")
+            program.warn(UNKNOWN_MASK)
         captured = [] if score_mod is face._identity else _captured(score_mod, query, query.device)
         masked = [] if block_mask[-1] is face.noop_mask else _captured(block_mask[-1], None, query.device)
         mask = [part for part in block_mask[2:-3] if isinstance(part, torch.Tensor)]

@@ -175,6 +175,9 @@ class Memory:
     def reserved_bytes(self) -> int: ...
 
     @property
+    def requested_bytes(self) -> int: ...
+
+    @property
     def alloc_retries(self) -> int: ...
 
     @property
@@ -182,6 +185,9 @@ class Memory:
 
     @property
     def peak_reserved_bytes(self) -> int: ...
+
+    @property
+    def peak_requested_bytes(self) -> int: ...
 
 class Program:
     def __init__(self, arg: Sequence[tuple[str, str]], /) -> None: ...

@@ -142,18 +142,39 @@ class Settings(unittest.TestCase):
         self.assertEqual((kernels(profile), len(words(profile))), ([], 1))
 
     def test_modes_that_are_not_simulated_are_said(self):
-        profile = profile_of(lambda model: torch.compile(model, mode="reduce-overhead"))
+        profile = profile_of(lambda model: torch.compile(model, mode="max-autotune-no-cudagraphs"))
         self.assertTrue(kernels(profile))
-        self.assertIn("CUDA graphs", words(profile)[0])
+        self.assertIn("max-autotune", words(profile)[0])
 
     def test_sizes_may_be_symbols(self):
+        """Also those by which the kernel of attention is chosen."""
+        from torch._inductor.graph import GraphLowering
+
+        def attend(x):
+            y = torch.nn.functional.scaled_dot_product_attention(x, x, x)
+            return (y * 2).sum()
+
+        made = []
         with symprof.simulate() as run:
-            model = Net().cuda()
-            call = torch.compile(model, dynamic=True)
-            for rows in (8, 16, 24):
-                call(torch.randn(rows, WIDTH, device="cuda")).backward()
-                run.end_step()
-        self.assertTrue(kernels(run.profile))
+            call = torch.compile(attend, dynamic=True)
+            make = GraphLowering.compile_to_module
+
+            def note(*args, **kwargs):
+                made.append(args[0])
+                return make(*args, **kwargs)
+
+            with mock.patch.object(GraphLowering, "compile_to_module", note):
+                for rows in (256, 512, 640):
+                    call(torch.randn(2, 4, rows, 64, device="cuda", requires_grad=True)).backward()
+                    run.end_step()
+        self.assertEqual((len(made), bool(kernels(run.profile))), (2, True))
+
+    def test_products_that_may_be_padded_are_named(self):
+        with symprof.simulate() as run:
+            model = nn.Linear(4096, 4095).cuda()
+            torch.compile(model)(torch.randn(4096, 4096, device="cuda")).sum().backward()
+            run.end_step()
+        self.assertIn("4096×4096×4095", words(run.profile)[0])
 
     def test_a_graph_that_breaks(self):
         def forward(x):
@@ -187,6 +208,76 @@ class Settings(unittest.TestCase):
     def test_profile_takes_a_compiled_module(self):
         profile = symprof.profile(torch.compile(Net()), torch.randn(BATCH, WIDTH), loss=lambda loss: loss, optimizer="sgd")
         self.assertTrue(kernels(profile))
+
+
+class CudaGraphs(unittest.TestCase):
+    """mode="reduce-overhead"."""
+
+    def test_what_is_replayed_lies_in_the_pool(self):
+        peaks, reserved, steps = [], [], 4
+        with symprof.simulate() as run:
+            model, x = Net().cuda(), torch.randn(4096, WIDTH, device="cuda")
+            call = torch.compile(model, mode="reduce-overhead")
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1, fused=True)
+            held = torch.cuda.memory_allocated()
+            for _ in range(steps):
+                torch.compiler.cudagraph_mark_step_begin()
+                torch.cuda.reset_peak_memory_stats()
+                call(x).backward()
+                optimizer.step()
+                optimizer.zero_grad()
+                peaks.append(torch.cuda.max_memory_allocated())
+                reserved.append(torch.cuda.memory_reserved())
+        # Run once and recorded: the hidden values of the first block, at least. Then: the loss's gradient alone.
+        self.assertGreater(min(peaks[:2]), held + 4096 * 4 * WIDTH * 4)
+        self.assertEqual(peaks[2:], [held + 3 * 512] * 2)  # And what the generator keeps for graphs.
+        self.assertEqual(reserved[1], reserved[-1])
+        self.assertIn("CUDA graphs hold a pool", words(run.profile)[-1])
+        copies = [call["op"] for call in run.profile.calls if call["op"] == "aten::_foreach_copy_"]
+        self.assertEqual(len(copies), 2)  # Of the batch, and of the loss's gradient.
+
+    def test_the_same_kernels_run(self):
+        def mode(name):
+            return kernels(profile_of(lambda model: torch.compile(model, mode=name)))
+
+        self.assertEqual(mode("reduce-overhead"), mode("default"))
+
+    def test_a_program_may_say_where_a_step_begins(self):
+        """Also where nothing is compiled."""
+        with symprof.simulate() as run:
+            torch.compiler.cudagraph_mark_step_begin()
+            batch().sum()
+            run.end_step()
+
+
+class FlexAttention(unittest.TestCase):
+    HEADS, LENGTH, SIZE, BLOCK = 4, 512, 64, 128
+
+    def profile(self, mask=lambda batch, head, query, key: query >= key):
+        from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+
+        with symprof.simulate() as run:
+            sizes = (1, self.HEADS, self.LENGTH, self.SIZE)
+            blocks = create_block_mask(mask, None, None, self.LENGTH, self.LENGTH, device="cuda", BLOCK_SIZE=self.BLOCK)
+            x = torch.randn(sizes, device="cuda", requires_grad=True)
+            call = torch.compile(lambda x: flex_attention(x * 2, x, x, block_mask=blocks).sum())
+            for _ in range(2):
+                call(x).backward()
+                run.end_step()
+        return run.profile
+
+    def test_blocks_that_the_mask_leaves_out_cost_nothing(self):
+        profile = self.profile()
+        count = self.LENGTH // self.BLOCK
+        scores = self.HEADS * count * (count + 1) // 2 * self.BLOCK**2
+        templates = [call for call in profile.calls if call["op"].startswith("triton::triton_tem_")]
+        self.assertEqual([call["flops"] for call in templates], [2 * products * scores * self.SIZE for products in (2, 5)])
+        self.assertEqual(words(profile), [])
+
+    def test_a_sliding_window(self):
+        profile = self.profile(lambda batch, head, query, key: (query >= key) & (query - key < 128))
+        scores = self.HEADS * (2 * self.LENGTH // self.BLOCK - 1) * self.BLOCK**2
+        self.assertIn(4 * scores * self.SIZE, [call["flops"] for call in profile.calls])
 
 
 def state():

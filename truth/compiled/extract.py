@@ -10,7 +10,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 PHASES = ("forward", "backward")
-PRODUCTS = {"aten::linear": "aten::mm", **{name: name for name in ("aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")}}
+PRODUCTS = ("aten::linear", "aten::mm", "aten::addmm", "aten::bmm", "aten::baddbmm")
 
 
 def kernels(lines):
@@ -22,7 +22,7 @@ def kernels(lines):
         if name.startswith("triton_"):
             found += [name] * int(count or 1)
         elif kind == "library" and operator in PRODUCTS:
-            found += [PRODUCTS[operator]] * int(count or 1)
+            found += [operator] * int(count or 1)
     return found
 
 
@@ -48,6 +48,7 @@ def extract(record):
         "kernels": {phase: kernels(record["launches"][phase]) for phase in PHASES},
         "requested_peak": peaks(record),
         "peak": {phase: record["step"][phase]["peak"] for phase in PHASES},
+        "requested": {phase: record["step"][phase]["requested_peak"] for phase in PHASES},
         "peak_reserved": record["peak_reserved_bytes"],
         "peak_reserved_clean": record.get("peak_reserved_clean_bytes"),
     }

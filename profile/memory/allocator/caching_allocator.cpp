@@ -91,8 +91,11 @@ void AllocatorImplementation::free(Address address) {
 }
 
 void AllocatorImplementation::release_cached_blocks() {
-  for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.large);
-  for (auto& [stream, pools] : pools_) release_unsplit_blocks(pools.small);
+  // Streams below 0 stand for pools of CUDA graphs, which keep what they were recorded on.
+  for (auto& [stream, pools] : pools_)
+    if (stream >= 0) release_unsplit_blocks(pools.large);
+  for (auto& [stream, pools] : pools_)
+    if (stream >= 0) release_unsplit_blocks(pools.small);
 }
 
 std::vector<SegmentState> AllocatorImplementation::snapshot() const {

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from . import graphs, kernels, marks
+from . import cuda_graphs, graphs, kernels, marks
 from .outside import outside
 from .running import compilers, original
 
@@ -24,7 +24,7 @@ def always(value: Any) -> Any:
 def answers(program: Any) -> Table:
     """torch._dynamo and torch._inductor are imported."""
     return {**_about_device(program.device()), **_about_triton(), **_about_memory(), **_about_decisions(program),
-            **_about_code(), **_about_tracing(), **_about_optimizers(), **_about_random()}
+            **_about_code(), **_about_tracing(), **_about_symbols(), **_about_optimizers(), **_about_random(), **cuda_graphs.answers()}
 
 
 def _properties(device: Any) -> Any:
@@ -76,9 +76,15 @@ def _about_triton() -> Table:
 
 
 def _with_triton(load: Callable[..., Any]) -> Callable[..., Any]:
-    """The code imports Triton by name: if it is not installed, an empty module takes its place meanwhile."""
+    """The code imports Triton by name: where it is not installed an empty module stands for it meanwhile. Of a template (FlexAttention)
+    the kernel's own file is loaded to be timed."""
 
-    def load_code(cls: Any, *args: Any, **kwargs: Any) -> Any:
+    def load_code(cls: Any, key: str, path: str, *args: Any, **kwargs: Any) -> Any:
+        if _is_template(path):
+            kernel: Any = types.ModuleType(key)
+            kernel.key, kernel.__file__ = key, path
+            return kernel
+        args = (key, path, *args)
         if importlib.util.find_spec("triton") is not None:
             return load(cls, *args, **kwargs)
         stub: Any = types.ModuleType("triton")
@@ -90,6 +96,12 @@ def _with_triton(load: Callable[..., Any]) -> Callable[..., Any]:
             del sys.modules["triton"], sys.modules["triton.language"]
 
     return load_code
+
+
+def _is_template(path: str) -> bool:
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    return "@triton_heuristics.template(" in text and "AsyncCompile()" not in text
 
 
 def _about_memory() -> Table:
@@ -111,13 +123,17 @@ def _about_decisions(program: Any) -> Table:
     from torch._inductor.fx_passes import pad_mm
 
     def should_pad(match: Any, mat1: Any, mat2: Any, op: Any, *args: Any, **kwargs: Any) -> bool:
-        """A benchmark decides in PyTorch; the simulation has no clock."""
-        rows, inner, columns = int(mat1.shape[-2]), int(mat1.shape[-1]), int(mat2.shape[-1])
-        if pad_mm.is_mm_compute_bound(rows, inner, columns, mat1.dtype):
-            program.warn("torch.compile: PyTorch times products whose sizes are no multiples of 8 and may pad them on the device; "
-                         "they are not padded here.")
+        """A benchmark decides; here there is no clock. force_shape_pad pads whatever a benchmark would say."""
+        from torch._inductor import config
+
+        sizes = int(mat1.shape[-2]), int(mat1.shape[-1]), int(mat2.shape[-1])
+        if config.force_shape_pad:
+            return bool(asked(match, mat1, mat2, op, *args, **kwargs))
+        if pad_mm.is_mm_compute_bound(*sizes, mat1.dtype):
+            compilers[-1].unpadded["×".join(map(str, sizes))] = None
         return False
 
+    asked = original(pad_mm, "_should_pad")
     bandwidth = always((program.device().memory_bytes_per_second or 0.0) / 1e9)
     return {(pad_mm, "_should_pad"): should_pad, (utils, "get_gpu_dram_gbps"): bandwidth, (scheduler, "get_gpu_dram_gbps"): bandwidth}
 
@@ -182,6 +198,31 @@ def _about_tracing() -> Table:
         (constant_folding.ConstantFolder, "run"): fold_on_host,
         (guards.CheckFunctionManager, "__init__"): outside.inside(original(guards.CheckFunctionManager, "__init__")),
     }
+
+
+def _about_symbols() -> Table:
+    """The choice of attention's kernel reads sizes: of symbols their hints. It is no reason to compile once more."""
+    from torch._dynamo import utils
+    from torch.fx.interpreter import Interpreter
+
+    attention: Any = torch._C._nn.scaled_dot_product_attention
+    run, interpret = original(utils, "run_node"), original(Interpreter, "call_function")
+
+    def run_node(tracer: Any, node: Any, args: Any, *more: Any) -> Any:
+        with _without_guards(args) if node.target is attention else contextlib.nullcontext():
+            return run(tracer, node, args, *more)
+
+    def call_function(self: Any, target: Any, args: Any, kwargs: Any) -> Any:
+        with _without_guards(args) if target is attention else contextlib.nullcontext():
+            return interpret(self, target, args, kwargs)
+
+    return {(utils, "run_node"): run_node, (Interpreter, "call_function"): call_function}
+
+
+def _without_guards(tensors: Any) -> Any:
+    symbols = (size for tensor in tensors if isinstance(tensor, torch.Tensor) for size in tensor.shape if isinstance(size, torch.SymInt))
+    found: Any = next(symbols, None)
+    return contextlib.nullcontext() if found is None else found.node.shape_env.suppress_guards()
 
 
 def _about_optimizers() -> Table:

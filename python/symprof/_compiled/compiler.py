@@ -4,13 +4,14 @@ import importlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import torch
 
 from .. import _cuda
 from . import running
+from .cuda_graphs import CudaGraphs
 from .outside import outside
 
 # Imported before the simulation replaces anything in torch: these modules copy what they find there.
@@ -28,8 +29,10 @@ class Compiler:
     def __init__(self, program: Any, answers: _cuda.Replaced, observer: Callable[[], Any]) -> None:
         self.program = program
         self._answers, self._observer = answers, observer
+        self.cuda_graphs = CudaGraphs(program)
         self._exits = contextlib.ExitStack()
         self._is_open = False
+        self.unpadded: dict[str, None] = {}  # Products that the device might pad.
         self._around = ""  # The module in which the function is called that is compiled.
         self._optimizers: dict[int, torch.optim.Optimizer] = {}  # Whose step is traced.
 
@@ -107,8 +110,17 @@ class Compiler:
         self._exits.callback(running.compilers.remove, self)
 
     def close(self) -> None:
+        self.cuda_graphs.warn()
+        if self.unpadded:
+            self.program.warn(f"torch.compile: PyTorch times products whose sizes are no multiples of 8 ({_listed(self.unpadded)}), and pads "
+                              "them where that pays. Here they are not padded; torch._inductor.config.force_shape_pad = True shows the other case.")
         self._exits.close()
         _forget_answers(self._answers)
+
+
+def _listed(names: Iterable[str], most: int = 3) -> str:
+    names = list(names)
+    return ", ".join(names[:most]) + (f" and {len(names) - most} more" if len(names) > most else "")
 
 
 def _forget_answers(answers: _cuda.Replaced) -> None:

@@ -7,17 +7,11 @@ import torch
 
 from . import running
 
-# Chosen by a clock, or with memory of another kind: the default mode takes their place.
-_NOT_SIMULATED = {"triton.cudagraphs": "CUDA graphs", "max_autotune": "max-autotune", "max_autotune_gemm": "max-autotune",
+# Decided by a clock: the default mode stands for them.
+_NOT_SIMULATED = {"max_autotune": "max-autotune", "max_autotune_gemm": "max-autotune",
                   "max_autotune_pointwise": "max-autotune", "coordinate_descent_tuning": "coordinate descent tuning",
                   "benchmark_fusion": "benchmarks of fusions", "benchmark_combo_kernel": "benchmarks of fusions"}
 _ALWAYS = {"compile_threads": 1, "force_disable_caches": True, "cpp_wrapper": False}
-_FLEX = ("flex_attention", "flex_attention_backward")
-
-
-def _is_flex(graph: torch.fx.GraphModule) -> bool:
-    modules = [module for module in graph.modules() if isinstance(module, torch.fx.GraphModule)]
-    return any(getattr(node.target, "__name__", "") in _FLEX for module in modules for node in module.graph.nodes)
 
 
 def _is_on_device(graph: torch.fx.GraphModule, inputs: Any) -> bool:
@@ -83,9 +77,6 @@ def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
         compiler = running.compilers[-1]
         optimizers = compiler.taken_optimizers()
         kwargs["config_patches"] = _patches(kwargs.get("config_patches"), compiler.program)
-        if _is_flex(model_):
-            compiler.program.warn("torch.compile: a graph with flex_attention ran eagerly, its attention as one kernel.")
-            return model_
         as_it_was = torch.fx.GraphModule(model_, copy.copy(model_.graph))
         depth += 1
         try:

@@ -7,9 +7,10 @@ from typing import Any
 
 import torch
 
+from .. import _flex_attention
 from . import running
 
-IMPORT = f"from {__name__} import at as symprof_at"
+IMPORT = f"from {__name__} import at as symprof_at, scores as symprof_scores"
 _facts: tuple[int, int, int] | None = None  # Of the kernel that runs next.
 
 
@@ -27,6 +28,14 @@ def taken() -> tuple[int, int, int] | None:
     return found
 
 
+def scores(sizes: tuple[int, int, int, int], counts: Any, full_counts: Any, block: tuple[int, int]) -> int:
+    """The code asks it for FlexAttention: how many scores are in the blocks that the mask keeps, where its values are known."""
+    found, is_bound = _flex_attention.kept_scores(sizes, (*sizes[2:], counts, None, full_counts, None, *block, None))
+    if is_bound:
+        running.program().warn(_flex_attention.UNKNOWN_MASK)
+    return found
+
+
 def write(nodes: Sequence[Any]) -> None:
     """The mark of a kernel made of these nodes of the scheduler, into the code that is written now."""
     from torch._inductor.virtualized import V
@@ -37,7 +46,20 @@ def write(nodes: Sequence[Any]) -> None:
     path = running.compilers[-1].relative(_common(_paths(origins)))
     wrapper: Any = V.graph.wrapper_code
     wrapper.add_import_once(IMPORT)
-    wrapper.writeline(f"symprof_at({path!r}, {read}, {written}, {_operations(origins)})")
+    attention = next((found for node in nodes if node.is_template() for found in map(_attention, node.node.get_origins()) if found), "")
+    wrapper.writeline(f"symprof_at({path!r}, {read}, {written}, {_operations(origins)}{attention})")
+
+
+def _attention(origin: Any) -> str:
+    """FlexAttention's products, as the code computes their number: of those of scores and values two forward, five backward."""
+    place = {"flex_attention": 4, "flex_attention_backward": 9}.get(getattr(origin.target, "__name__", ""))
+    if place is None:
+        return ""
+    query, key, value = (tuple(map(_number, node.meta["val"].shape)) for node in origin.args[:3])
+    mask = origin.args[place]
+    counts = ", ".join(part.name if isinstance(part, torch.fx.Node) and part.op == "placeholder" else "None" for part in (mask[2], mask[4]))
+    products = query[3] + value[3] if place == 4 else 3 * query[3] + 2 * value[3]
+    return f" + {2 * products} * symprof_scores({(*query[:3], key[2])}, {counts}, {tuple(map(_number, mask[-3:-1]))})"
 
 
 def _traffic(nodes: Sequence[Any], graph: Any) -> tuple[int, int]:
@@ -77,13 +99,17 @@ def _is_copy(target: Any) -> bool:
 
 
 def _numel(node: Any) -> int:
-    from torch._inductor.virtualized import V
-
     value = node.meta.get("val")
     if not isinstance(value, torch.Tensor):
         return 0
-    sizes = [V.graph.sizevars.optimization_hint(size) if isinstance(size, torch.SymInt) else size for size in value.shape]
-    return math.prod(map(int, sizes))
+    return math.prod(map(_number, value.shape))
+
+
+def _number(size: Any) -> int:
+    """Of a symbol its hint."""
+    from torch._inductor.virtualized import V
+
+    return int(V.graph.sizevars.optimization_hint(size) if isinstance(size, torch.SymInt) else size)
 
 
 def _paths(origins: Iterable[Any]) -> list[str]:
