@@ -1,4 +1,4 @@
-// Writes Python's pickle format, protocol 2, for plain data.
+// Writes Python's pickle format, protocol 2, as far as plain data needs it.
 #pragma once
 
 #include <fmt/format.h>
@@ -10,15 +10,9 @@
 
 namespace symprof::snapshot::pickle {
 
-<<<<<<<< HEAD:report/write/pickle_writer.h
-/// Values in Python's reading order. A list or dictionary is opened, filled and closed; in a
-/// dictionary keys and values alternate. Opcodes: Lib/pickle.py.
-class PickleWriter {
-========
 /// Values in the order in which Python reads them. A list or dictionary is opened, filled and
 /// closed; in a dictionary keys and values take turns.
 class Writer {
->>>>>>>> a4dcd086 (Memory: snapshots read, replayed, compared; a page, CSV, JSON):snapshot/pickle/writer.h
  public:
   explicit Writer(fmt::memory_buffer& out);
 
@@ -26,8 +20,8 @@ class Writer {
   void boolean(bool value) { put(value ? Opcode::true_value : Opcode::false_value); }
   void text(std::string_view value);
   void begin_list();
-  /// Call between elements: long lists are appended in parts of 1000, the most that the reading
-  /// page accepts at once.
+  /// Call between elements: long lists are appended in parts of 1000, which is what the page that
+  /// reads them can take at once.
   void next_element();
   void end_list();
   void begin_dictionary();
@@ -35,7 +29,7 @@ class Writer {
   /// A tuple of two integers.
   void pair(std::int64_t first, std::int64_t second);
 
-  /// Numbers the last value, so that it can be written again by its number.
+  /// Gives the value that was just written a number, to be written again by it.
   std::int64_t remember();
   void recall(std::int64_t number);
 

@@ -111,6 +111,20 @@ class Comparisons(unittest.TestCase):
             self.assertEqual({entry["name"] for entry in written.data["entries"]}, {"conv1", "conv2"})
             self.assertTrue(symprof.restore(file, replay=CNN))
 
+    def test_tensors_of_a_dump_are_files(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, values = pathlib.Path(folder) / "calls.onnx", pathlib.Path(folder) / "values"
+            symprof.dump(CNN, file, module="conv1")
+            self.assertTrue(symprof.restore(file, output=values, **{"as": "npy"}))
+            self.assertTrue(all(one.read_bytes().startswith(b"\x93NUMPY") for one in values.iterdir()))
+            self.assertGreater(len(list(values.iterdir())), 1)
+
+    def test_an_option_that_is_none(self):
+        with self.assertRaisesRegex(symprof.Error, "tolerence: is no option here; there are .*tolerance"):
+            symprof.compare(CNN, CNN_OPTIMIZED, tolerence=1e-4)
+        with self.assertRaisesRegex(symprof.Error, "align: .*best"):
+            symprof.compare(CNN, CNN_OPTIMIZED, align="worst")
+
     def test_errors_are_those_of_the_command(self):
         with self.assertRaisesRegex(symprof.Error, "nothing.onnx: cannot be read"):
             symprof.compare("nothing.onnx", CNN)
