@@ -93,7 +93,7 @@ int run(const Options& options) {
 void add_memory_options(CLI::App& app, Options& options) {
   app.get_formatter()->label("Positionals", "Snapshot");
   app.add_option("SNAPSHOT", options.path, "The file, plain or gzip")->type_name("")->required();
-  app.add_option("OTHER", options.other, "Behind --: another snapshot, to compare the first with")
+  app.add_option("OTHER", options.other, "After --: the snapshot to compare with")
       ->type_name("")
       ->expected(1, 5);
   const auto add = [&](const char* name, std::string& value, const char* type, const char* help,
@@ -104,11 +104,10 @@ void add_memory_options(CLI::App& app, Options& options) {
   add("--by", options.by, "ROW", "A row for each line of the program (the default) or module",
       reported);
   add("--top", options.top, "N", "The N largest rows (20)", reported);
-  add("--device", options.device, "N",
-      "The number of the GPU; the one with the most events where it is not given", reported);
-  add("--fail-if-peak-grows", options.most_growth, "PERCENT",
-      "Exit code 1 where the allocated peak of the second snapshot is larger by more: 2%",
+  add("--device", options.device, "N", "The GPU's number (default: the one with the most events)",
       reported);
+  add("--fail-if-peak-grows", options.most_growth, "PERCENT",
+      "Exit code 1 if the second snapshot's allocated peak is larger by more: 2%", reported);
   add_format_option({app, "Output"}, options.format, Verb::memory);
   add_output_options(app, options.output);
 }
@@ -117,9 +116,10 @@ void add_memory_options(CLI::App& app, Options& options) {
 
 Run add_memory(CLI::App& app) {
   const auto options = std::make_shared<Options>();
-  app.description("What a run held: who had the peak, what leaks, what is in pieces.");
+  app.description(
+      "The memory that a run held: owners of the peak, leaks, fragmentation; or two runs.");
   app.footer(
-      "SNAPSHOT is what torch.cuda.memory._dump_snapshot wrote.\n\n"
+      "SNAPSHOT is a file of torch.cuda.memory._dump_snapshot.\n\n"
       "Examples:\n"
       "  symprof memory snapshot.pickle\n"
       "  symprof memory snapshot.pickle --by module --format json\n"
