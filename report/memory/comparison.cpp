@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "report/profile/csv.h"
 #include "report/profile/memory_text.h"
+#include "report/write/csv_field.h"
 #include "report/write/format_number.h"
 #include "report/write/json_writer.h"
 #include "report/write/text_table.h"

@@ -2,7 +2,7 @@
 
 #include "report/memory/memory.h"
 #include "report/memory/snapshot_text.h"
-#include "report/profile/csv.h"
+#include "report/write/csv_field.h"
 
 namespace symprof::report {
 
