@@ -15,7 +15,7 @@ install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
 install(EXPORT symprof_targets NAMESPACE symprof:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/symprof)
 # Public headers say that they are.
 file(GLOB_RECURSE headers RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-  base/*.h record/*.h meta/*.h trace/*.h engine/*.h shape/*.h profile/*.h measure/*.h plan/*.h session/*.h report/*.h
+  base/*.h record/*.h meta/*.h trace/*.h engine/*.h shape/*.h profile/*.h measure/*.h plan/*.h snapshot/*.h session/*.h report/*.h
   workbench/*.h)
 foreach(header ${headers})
   file(STRINGS ${header} public REGEX "^// Public header\\.$" LIMIT_COUNT 1)

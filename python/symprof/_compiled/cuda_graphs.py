@@ -51,6 +51,14 @@ class CudaGraphs:
             self._awaits_backward = False
         return outputs
 
+    @property
+    def current_node(self) -> "CudaGraphs":
+        """torch._dynamo asks it whether an optimizer's tensor lies in the pool (variables/optimizer.py)."""
+        return self
+
+    def _is_cuda_graph_recorded_tensor(self, tensor: torch.Tensor) -> bool:
+        return self._is_managed(tensor)
+
     def set_to_running_backward(self) -> None:
         """A backward pass that is no graph calls it (torch._inductor.output_code)."""
         self._awaits_backward = False
