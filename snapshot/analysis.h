@@ -1,4 +1,4 @@
-// What a history says: who held the peak, what was never given back, where memory is in pieces.
+// Analysis of an allocation history: owners of the peak, blocks never freed, fragmentation.
 //
 // Public header.
 #pragma once
@@ -33,7 +33,7 @@ struct PoolUse {
 struct PoolGrowth {
   LineId line = 0;
   std::int64_t bytes = 0, requests = 0;
-  /// Those that came while the pools had at least as many bytes free, in other pieces.
+  /// Those made while the pools had at least as many bytes free, in other blocks.
   std::int64_t bytes_beside_free = 0, requests_beside_free = 0;
 };
 

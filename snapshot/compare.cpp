@@ -104,13 +104,13 @@ SiteChange change_of(SiteBlocks before, SiteBlocks after) {
   take_equal(before, after);
   const std::size_t both = std::min(before.bytes.size(), after.bytes.size());
   for (std::size_t i = 0; i < both; ++i) {
-    change.grew_bytes += after.bytes[i] - before.bytes[i];
-    ++change.grew_blocks;
+    change.resized_bytes += after.bytes[i] - before.bytes[i];
+    ++change.resized_blocks;
   }
   for (std::size_t i = both; i < before.bytes.size(); ++i)
-    change.went_bytes += before.bytes[i], ++change.went_blocks;
+    change.removed_bytes += before.bytes[i], ++change.removed_blocks;
   for (std::size_t i = both; i < after.bytes.size(); ++i)
-    change.came_bytes += after.bytes[i], ++change.came_blocks;
+    change.added_bytes += after.bytes[i], ++change.added_blocks;
   return change;
 }
 
@@ -121,7 +121,7 @@ std::vector<SiteChange> changes(const std::vector<SiteBlocks>& before,
     found.push_back(change_of(pair.before ? before[*pair.before] : SiteBlocks{},
                               pair.after ? after[*pair.after] : SiteBlocks{}));
   std::ranges::stable_sort(found, std::ranges::greater(), [](const SiteChange& change) {
-    return std::pair(std::abs(change.bytes()), change.came_bytes + change.went_bytes);
+    return std::pair(std::abs(change.bytes()), change.added_bytes + change.removed_bytes);
   });
   return found;
 }

@@ -20,10 +20,11 @@ struct SiteChange {
     std::int64_t bytes = 0, blocks = 0;
   };
   Held before, after;
-  std::int64_t came_bytes = 0, came_blocks = 0;
-  std::int64_t went_bytes = 0, went_blocks = 0;
-  std::int64_t grew_bytes = 0;  ///< Of requests that both have, with other sizes; below 0: shrank.
-  std::int64_t grew_blocks = 0;
+  std::int64_t added_bytes = 0, added_blocks = 0;
+  std::int64_t removed_bytes = 0, removed_blocks = 0;
+  std::int64_t resized_bytes =
+      0;  ///< Of requests that both have, with other sizes; below 0: shrank.
+  std::int64_t resized_blocks = 0;
 
   std::int64_t bytes() const { return after.bytes - before.bytes; }
 };

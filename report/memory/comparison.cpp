@@ -26,7 +26,7 @@ std::string change_text(std::int64_t before, std::int64_t after) {
   return text;
 }
 
-/// "3 came (96.00 MiB), 1 went (32.00 MiB), 2 grew".
+/// "3 added (+96.00 MiB), 1 removed (-32.00 MiB), 2 larger (+4.00 MiB)".
 std::string what_changed(const SiteChange& change) {
   std::string text;
   const auto add = [&](std::int64_t blocks, std::int64_t bytes, const char* verb) {
@@ -34,9 +34,9 @@ std::string what_changed(const SiteChange& change) {
       text += fmt::format("{}{} {} ({})", text.empty() ? "" : ", ", group_digits(blocks), verb,
                           signed_bytes(bytes));
   };
-  add(change.came_blocks, change.came_bytes, "came");
-  add(change.went_blocks, -change.went_bytes, "went");
-  add(change.grew_blocks, change.grew_bytes, change.grew_bytes < 0 ? "shrank" : "grew");
+  add(change.added_blocks, change.added_bytes, "added");
+  add(change.removed_blocks, -change.removed_bytes, "removed");
+  add(change.resized_blocks, change.resized_bytes, change.resized_bytes < 0 ? "smaller" : "larger");
   return text;
 }
 
@@ -49,7 +49,7 @@ std::string name_of(const SiteChange& change) {
 }
 
 bool is_change(const SiteChange& change) {
-  return change.came_blocks + change.went_blocks + change.grew_blocks > 0;
+  return change.added_blocks + change.removed_blocks + change.resized_blocks > 0;
 }
 
 TextTable table_of(const std::vector<SiteChange>& changes, const MemoryRowOptions& options) {
@@ -102,12 +102,12 @@ void write_changes(JsonWriter& json, const char* key, const std::vector<SiteChan
     write_held(json, "before", change.before);
     write_held(json, "after", change.after);
     json.member("bytes", change.bytes());
-    json.member("came_bytes", change.came_bytes);
-    json.member("came_blocks", change.came_blocks);
-    json.member("went_bytes", change.went_bytes);
-    json.member("went_blocks", change.went_blocks);
-    json.member("grew_bytes", change.grew_bytes);
-    json.member("grew_blocks", change.grew_blocks);
+    json.member("added_bytes", change.added_bytes);
+    json.member("added_blocks", change.added_blocks);
+    json.member("removed_bytes", change.removed_bytes);
+    json.member("removed_blocks", change.removed_blocks);
+    json.member("resized_bytes", change.resized_bytes);
+    json.member("resized_blocks", change.resized_blocks);
     json.end_object();
   }
   json.end_array();
@@ -167,11 +167,12 @@ void write_memory_comparison_json(fmt::memory_buffer& out, const SnapshotCompari
 void write_memory_comparison_csv(fmt::memory_buffer& out, const SnapshotComparison& both,
                                  const MemoryRowOptions& options) {
   const auto to = fmt::appender(out);
-  fmt::format_to(to, "before,after,before_bytes,after_bytes,came_bytes,went_bytes,grew_bytes\r\n");
+  fmt::format_to(
+      to, "before,after,before_bytes,after_bytes,added_bytes,removed_bytes,resized_bytes\r\n");
   for (const SiteChange& change : rows_of(both, options))
     fmt::format_to(to, "{},{},{},{},{},{},{}\r\n", csv_field(change.before.name),
                    csv_field(change.after.name), change.before.bytes, change.after.bytes,
-                   change.came_bytes, change.went_bytes, change.grew_bytes);
+                   change.added_bytes, change.removed_bytes, change.resized_bytes);
 }
 
 }  // namespace symprof::report

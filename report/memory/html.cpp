@@ -35,7 +35,7 @@ void write_facts(fmt::memory_buffer& out, const SnapshotAnswer& answer) {
              moment_text(answer, history.allocated.event));
   write_fact(out, "peak reserved", format_bytes(history.reserved.bytes),
              moment_text(answer, history.reserved.event));
-  write_fact(out, "in pieces", format_bytes(pieces.reserved - pieces.allocated),
+  write_fact(out, "fragmented", format_bytes(pieces.reserved - pieces.allocated),
              "not allocated at the reserved peak");
   write_fact(out, "before the recording", format_bytes(history.start.allocated),
              "allocated when it began");

@@ -21,7 +21,7 @@ struct MemoryRowOptions {
   int top = 20;  ///< Rows of each table; what is beyond is one row.
 };
 
-/// Who held the allocated peak, and below it the peaks, what is in pieces, what leaks, and what ran
+/// Who held the allocated peak, and below it the peaks, fragmentation, leaks, and what ran
 /// out of memory.
 void write_memory(fmt::memory_buffer& out, const SnapshotAnswer& answer,
                   const MemoryRowOptions& options, const Layout& layout);

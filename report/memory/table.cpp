@@ -105,10 +105,10 @@ class MemoryTable {
     line("requested", "peak " + peak_text(history_.requested));
     line("reserved", "peak " + peak_text(history_.reserved));
     const auto& pieces = device_.fragmentation;
-    line("in pieces", fmt::format("{} of it ({}) not allocated, {}",
-                                  format_bytes(pieces.reserved - pieces.allocated),
-                                  percent(pieces.reserved - pieces.allocated, pieces.reserved),
-                                  moment_text(answer_, pieces.event)));
+    line("fragmented", fmt::format("{} of it ({}) not allocated, {}",
+                                   format_bytes(pieces.reserved - pieces.allocated),
+                                   percent(pieces.reserved - pieces.allocated, pieces.reserved),
+                                   moment_text(answer_, pieces.event)));
     write_growth();
     line("start", usage_text(history_.start));
     line("end", usage_text(history_.end));
@@ -128,10 +128,10 @@ class MemoryTable {
       if (growth.bytes_beside_free > first.bytes_beside_free) first = growth;
     }
     if (sum.requests == 0) return;
-    line("grew", fmt::format("by {} for {}", format_bytes(sum.bytes),
-                             counted(sum.requests, "request", "requests")));
+    line("cudaMalloc", fmt::format("{} for {}", format_bytes(sum.bytes),
+                                   counted(sum.requests, "allocation", "allocations")));
     if (sum.requests_beside_free == 0) return;
-    line("", fmt::format("{} of these while as much was free in other pieces: {}, most of it {} "
+    line("", fmt::format("{} of these while as much was free in other blocks: {}, most of it {} "
                          "at {}",
                          group_digits(sum.requests_beside_free),
                          format_bytes(sum.bytes_beside_free), format_bytes(first.bytes_beside_free),
@@ -186,15 +186,15 @@ class MemoryTable {
   void write_out_of_memory(const snapshot::OutOfMemory& oom) {
     const std::int64_t free = oom.usage.reserved - oom.usage.active;
     line("out of memory",
-         fmt::format("{}: {} asked for at {}; allocated {}, reserved {}, free on the device {}",
+         fmt::format("{}: {} requested at {}; allocated {}, reserved {}, free on the device {}",
                      moment_text(answer_, oom.event), format_bytes(oom.requested),
                      text_of(answer_.sites.line(oom.line)), format_bytes(oom.usage.allocated),
                      format_bytes(oom.usage.reserved), format_bytes(oom.device_free)));
     line("", oom.requested <= free + oom.device_free
-                 ? fmt::format("{} reserved were free in other pieces: expandable_segments:True "
+                 ? fmt::format("{} reserved were free in smaller blocks: expandable_segments:True "
                                "in PYTORCH_ALLOC_CONF would have helped",
                                format_bytes(free))
-                 : fmt::format("{} more than all that was free, in pieces or not: hold less at "
+                 : fmt::format("short by {} even without fragmentation: reduce what is held at "
                                "the lines above",
                                format_bytes(oom.requested - free - oom.device_free)));
   }

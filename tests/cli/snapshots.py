@@ -164,7 +164,7 @@ class TwoSnapshots(WithFolder):
         changed = [row for row in answer["lines"] if row["bytes"]]
         self.assertEqual(len(changed), 8)
         for row in changed:
-            self.assertEqual((row["came_blocks"], row["went_blocks"], row["grew_blocks"]), (0, 0, 1))
+            self.assertEqual((row["added_blocks"], row["removed_blocks"], row["resized_blocks"]), (0, 0, 1))
 
     def test_exit_codes(self):
         before, after = train(), train(kept=22)

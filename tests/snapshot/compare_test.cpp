@@ -25,7 +25,7 @@ Comparison compare_snapshots(const Snapshot& before, const Snapshot& after) {
   const Comparison comparison = compare({one, sites}, {other, other_sites});
   std::int64_t sum = 0;
   for (const SiteChange& change : comparison.lines) {
-    CHECK(change.bytes() == change.came_bytes - change.went_bytes + change.grew_bytes);
+    CHECK(change.bytes() == change.added_bytes - change.removed_bytes + change.resized_bytes);
     sum += change.bytes();
   }
   CHECK(sum == other.allocated.bytes - one.allocated.bytes);
@@ -41,25 +41,25 @@ TEST_SUITE("snapshot_compare") {
                           lines_with({{10, {4, 4}}, {12, {16}}, {23, {8}}, {33, {2}}}));
     const SiteChange& first = comparison.lines.front();
     CHECK(first.after.name == "model.py:12 forward");
-    CHECK(first.came_bytes == 16 * mib);
+    CHECK(first.added_bytes == 16 * mib);
     for (std::size_t i = 1; i < comparison.lines.size(); ++i)
       CHECK(comparison.lines[i].bytes() == 0);
   }
 
-  TEST_CASE("blocks that went, and that grew") {
+  TEST_CASE("removed blocks, and resized ones") {
     const Comparison comparison = compare_snapshots(lines_with({{10, {4, 4, 4}}, {20, {8, 3}}}),
                                                     lines_with({{10, {4}}, {20, {9, 3}}}));
-    CHECK(comparison.lines[0].went_blocks == 2);
-    CHECK(comparison.lines[0].went_bytes == 8 * mib);
-    CHECK(comparison.lines[1].grew_bytes == mib);
-    CHECK(comparison.lines[1].grew_blocks == 1);
+    CHECK(comparison.lines[0].removed_blocks == 2);
+    CHECK(comparison.lines[0].removed_bytes == 8 * mib);
+    CHECK(comparison.lines[1].resized_bytes == mib);
+    CHECK(comparison.lines[1].resized_blocks == 1);
   }
 
   TEST_CASE("a snapshot beside itself") {
     const Snapshot snapshot = lines_with({{10, {4, 4, 4}}, {20, {8, 3}}});
     for (const SiteChange& change : compare_snapshots(snapshot, snapshot).lines) {
       CHECK(change.bytes() == 0);
-      CHECK(change.came_blocks + change.went_blocks + change.grew_blocks == 0);
+      CHECK(change.added_blocks + change.removed_blocks + change.resized_blocks == 0);
     }
   }
 }
