@@ -22,7 +22,9 @@ std::string change_text(std::int64_t before, std::int64_t after) {
   std::string text = fmt::format("{} before, {} after", format_bytes(before), format_bytes(after));
   if (before == after) return text + ": the same";
   text += ": " + signed_bytes(after - before);
-  if (before > 0) text += fmt::format(" ({:+.2f} %)", 100.0 * (after - before) / before);
+  if (before > 0)
+    text += fmt::format(" ({:+.2f} %)",
+                        100 * static_cast<double>(after - before) / static_cast<double>(before));
   return text;
 }
 

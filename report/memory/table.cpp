@@ -17,7 +17,9 @@ using snapshot::PoolGrowth;
 using snapshot::Share;
 
 std::string percent(std::int64_t part, std::int64_t whole) {
-  return whole == 0 ? "0 %" : fmt::format("{:.1f} %", 100.0 * part / whole);
+  return whole == 0 ? "0 %"
+                    : fmt::format("{:.1f} %",
+                                  100 * static_cast<double>(part) / static_cast<double>(whole));
 }
 
 std::string counted(std::int64_t count, const char* one, const char* many) {

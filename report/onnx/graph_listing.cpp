@@ -61,16 +61,19 @@ struct ArgumentWriter {
   }
   std::string operator()(const std::vector<Argument>& list) const {
     std::vector<std::string> words;
+    words.reserve(list.size());
     for (const Argument& one : list) words.push_back(argument_text(graph, one));
     return fmt::format("[{}]", fmt::join(words, ", "));
   }
   std::string operator()(const std::vector<bool>& list) const {
     std::vector<std::string> words;
+    words.reserve(list.size());
     for (const bool one : list) words.push_back((*this)(one));
     return fmt::format("[{}]", fmt::join(words, ", "));
   }
   std::string operator()(const std::vector<ListElement>& list) const {
     std::vector<std::string> words;
+    words.reserve(list.size());
     for (const ListElement& one : list) words.push_back(std::visit(*this, one));
     return fmt::format("[{}]", fmt::join(words, ", "));
   }
