@@ -83,7 +83,7 @@ std::string attribute_text(const AttributeProto& attribute) {
     case AttributeProto::STRINGS:
       return list_text(attribute.strings(), python_string);
     case AttributeProto::TENSOR:
-      if (const std::string value = small_value(attribute.t()); !value.empty()) return value;
+      if (std::string value = small_value(attribute.t()); !value.empty()) return value;
       return type_text(attribute.t());
     case AttributeProto::GRAPH:
       return "{" + attribute.g().name() + "}";
