@@ -126,8 +126,9 @@ static_assert(std::ranges::is_sorted(rows, {}, &FormatRow::verb));
 std::string_view name(Format format) { return settings::name_of(all_names, format); }
 
 std::span<const FormatRow> formats_of(Verb verb) {
-  const auto found = std::ranges::equal_range(rows, verb, {}, &FormatRow::verb);
-  return {found.begin(), found.end()};
+  const auto* const first = std::ranges::lower_bound(rows, verb, {}, &FormatRow::verb);
+  const auto* const end = std::ranges::upper_bound(rows, verb, {}, &FormatRow::verb);
+  return {first, end};
 }
 
 const FormatRow& find_format(Verb verb, const std::string& text) {
