@@ -57,6 +57,7 @@ std::vector<PoolUse> pools_of(const Snapshot& snapshot, std::int64_t device) {
     add_blocks(use, segment);
   }
   std::vector<PoolUse> found;
+  found.reserve(pools.size());
   for (const auto& [key, use] : pools) found.push_back(use);
   std::ranges::stable_sort(found, std::ranges::greater(), &PoolUse::bytes);
   return found;
@@ -131,7 +132,8 @@ std::size_t busiest_device(const Snapshot& snapshot) {
   for (std::size_t i = 0; i < snapshot.traces.size(); ++i) use[i].first = snapshot.traces[i].size();
   for (const Segment& segment : snapshot.segments)
     if (segment.device >= 0 && static_cast<std::size_t>(segment.device) < use.size())
-      use[static_cast<std::size_t>(segment.device)].second += segment.blocks.size();
+      use[static_cast<std::size_t>(segment.device)].second +=
+          static_cast<std::int64_t>(segment.blocks.size());
   return static_cast<std::size_t>(std::ranges::max_element(use) - use.begin());
 }
 

@@ -50,6 +50,7 @@ std::vector<SiteBlocks> blocks_at_peak(const History& history, SiteOf site_of, N
     at->second.bytes.push_back(request.bytes);
   }
   std::vector<SiteBlocks> blocks;
+  blocks.reserve(found.size());
   for (auto& [site, held] : found) blocks.push_back(std::move(held));
   return blocks;
 }

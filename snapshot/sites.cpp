@@ -24,7 +24,7 @@ class Naming {
               shortened_function(stacks_.text(call.function)), 0};
     }
     if (const Frame* own = own_frame(frames)) return source_line(*own);
-    if (const Line node = autograd_line(frames); node.kind == LineKind::autograd) return node;
+    if (Line node = autograd_line(frames); node.kind == LineKind::autograd) return node;
     if (const Frame* python = innermost(frames, FileKind::python_library))
       return source_line(*python);
     return native_line(frames);

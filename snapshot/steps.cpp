@@ -95,6 +95,7 @@ std::vector<Leak> find_leaks(const History& history, const Sites& sites,
     at->second = step;
   }
   std::vector<Leak> found;
+  found.reserve(leaks.size());
   for (const auto& [line, leak] : leaks) found.push_back(leak);
   std::ranges::sort(found, [](const Leak& a, const Leak& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.line < b.line;
