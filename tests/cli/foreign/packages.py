@@ -43,7 +43,7 @@ class Packages(unittest.TestCase):
         found = read(*inference)
         self.assertTrue(found["memory"]["peak_is_estimate"])
         self.assertIn("in training alone", found["memory"]["peak_estimate_because"])
-        self.assertIn("about        the peak is that of the file's calls", run(*inference).stdout)
+        self.assertIn("estimate     the peak is that of the file's calls", run(*inference).stdout)
         self.assertGreater(found["totals"]["peak_tensor_bytes"], 1.05 * 16896)
         self.assertIn("the file's code updates norm.running_mean, norm.running_var: where the model does so in training alone",
                       " ".join(found["warnings"]))

@@ -22,7 +22,7 @@ class Lifetimes(unittest.TestCase):
         self.assertIn("functions", memory["peak_doubt_because"])
         page = run("profile", path, "--mode", "inference").stdout
         self.assertIn("peak         at least ", page)
-        self.assertIn("at least     ", page)
+        self.assertIn("lower bound  ", page)
         fit = read("fit", path, "--mode", "inference", "--device", "t4")
         self.assertEqual(fit["set_aside_bytes"], memory["peak_doubt_most_bytes"])
         self.assertIn("set aside as the peak is a lower bound",
