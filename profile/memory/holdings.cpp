@@ -52,6 +52,21 @@ MemoryCategory category_of(const StorageRecord& storage) {
   return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
 }
 
+std::vector<bool> persistent_storages(const Recording& recording, const ProgramRange& range) {
+  std::vector<bool> is_persistent(recording.storages.size());
+  for (std::size_t i = 0; i < is_persistent.size(); ++i) {
+    const StorageRecord& storage = recording.storages[i];
+    is_persistent[i] =
+        storage.kind == StorageKind::activation && storage.allocated_by < range.first_call;
+  }
+  for (std::size_t i = 0; i < range.end_event; ++i) {
+    const MemoryEvent& event = recording.events[i];
+    if (event.kind == EventKind::free)
+      is_persistent[static_cast<std::size_t>(event.storage)] = false;
+  }
+  return is_persistent;
+}
+
 std::vector<NodeId> storage_owners(const Recording& recording,
                                    const std::optional<ProgramRange>& range) {
   const NodeId begin = range ? range->first_node : 0;

@@ -48,6 +48,7 @@ class Loop {
   /// Replays the events of a program as recorded.
   StepMemory run_program(const ProgramRange& range) {
     range_ = range;
+    is_persistent_ = persistent_storages(recording_, range);
     try {
       take_eventless();
       for (std::size_t i = 0; i < first_of_step_; ++i) apply_of_program(i);
@@ -287,9 +288,15 @@ class Loop {
     if (!record.on_device || bytes == 0) return;
     const NodeId owner = owners_[static_cast<std::size_t>(storage)];
     if (!held.address)
-      held = blocks_.request(bytes, category_of(record), owner, record.stream);
+      held = blocks_.request(bytes, category(storage), owner, record.stream);
     else if (record.kind == StorageKind::gradient && !is_updating())
       added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
+  }
+
+  MemoryCategory category(StorageId storage) const {
+    const auto i = static_cast<std::size_t>(storage);
+    const bool is_persistent = !is_persistent_.empty() && is_persistent_[i];
+    return is_persistent ? MemoryCategory::persistent : category_of(recording_.storages[i]);
   }
 
   /// `next`: the call's first event; advanced to the first that is not one of its outputs.
@@ -347,6 +354,7 @@ class Loop {
   std::vector<HeldBlock> added_gradients_;  // Of the current node.
   std::size_t first_of_step_ = 0;
   ProgramRange range_;
+  std::vector<bool> is_persistent_;  // By storage; empty unless a program is replayed.
   bool is_in_range_ = false;
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1;
