@@ -56,8 +56,8 @@ std::vector<bool> persistent_storages(const Recording& recording, const ProgramR
   std::vector<bool> is_persistent(recording.storages.size());
   for (std::size_t i = 0; i < is_persistent.size(); ++i) {
     const StorageRecord& storage = recording.storages[i];
-    is_persistent[i] =
-        storage.kind == StorageKind::activation && storage.allocated_by < range.first_call;
+    is_persistent[i] = storage.kind == StorageKind::activation && !storage.saved &&
+                       storage.allocated_by < range.first_call;
   }
   for (std::size_t i = 0; i < range.end_event; ++i) {
     const MemoryEvent& event = recording.events[i];

@@ -17,8 +17,8 @@ namespace symprof::profile {
 std::vector<NodeId> storage_owners(const Recording& recording,
                                    const std::optional<ProgramRange>& range = {});
 
-/// By storage: true if it is allocated before `range`, not freed in it, and of no module, batch or
-/// optimizer: averaged weights, memory banks.
+/// By storage: true if it is allocated before `range`, not freed in it, never saved for backward,
+/// and of no module, batch or optimizer: averaged weights, memory banks.
 std::vector<bool> persistent_storages(const Recording& recording, const ProgramRange& range);
 
 /// The category of a block of `storage`.
