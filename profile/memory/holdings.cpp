@@ -52,19 +52,21 @@ MemoryCategory category_of(const StorageRecord& storage) {
   return storage.saved ? MemoryCategory::activations : MemoryCategory::temporaries;
 }
 
-std::vector<bool> persistent_storages(const Recording& recording, const ProgramRange& range) {
-  std::vector<bool> is_persistent(recording.storages.size());
-  for (std::size_t i = 0; i < is_persistent.size(); ++i) {
-    const StorageRecord& storage = recording.storages[i];
-    is_persistent[i] = storage.kind == StorageKind::activation && !storage.saved &&
-                       storage.allocated_by < range.first_call;
+std::vector<MemoryCategory> storage_categories(const Recording& recording,
+                                               const std::optional<ProgramRange>& range) {
+  std::vector<bool> is_freed(recording.storages.size());
+  for (std::size_t i = 0; range && i < range->end_event; ++i)
+    if (const MemoryEvent& event = recording.events[i]; event.kind == EventKind::free)
+      is_freed[static_cast<std::size_t>(event.storage)] = true;
+  std::vector<MemoryCategory> categories;
+  categories.reserve(is_freed.size());
+  for (const StorageRecord& storage : recording.storages) {
+    const bool is_persistent = range && storage.kind == StorageKind::activation && !storage.saved &&
+                               storage.allocated_by < range->first_call &&
+                               !is_freed[categories.size()];
+    categories.push_back(is_persistent ? MemoryCategory::persistent : category_of(storage));
   }
-  for (std::size_t i = 0; i < range.end_event; ++i) {
-    const MemoryEvent& event = recording.events[i];
-    if (event.kind == EventKind::free)
-      is_persistent[static_cast<std::size_t>(event.storage)] = false;
-  }
-  return is_persistent;
+  return categories;
 }
 
 std::vector<NodeId> storage_owners(const Recording& recording,

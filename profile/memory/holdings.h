@@ -17,12 +17,13 @@ namespace symprof::profile {
 std::vector<NodeId> storage_owners(const Recording& recording,
                                    const std::optional<ProgramRange>& range = {});
 
-/// By storage: true if it is allocated before `range`, not freed in it, never saved for backward,
-/// and of no module, batch or optimizer: averaged weights, memory banks.
-std::vector<bool> persistent_storages(const Recording& recording, const ProgramRange& range);
-
 /// The category of a block of `storage`.
 MemoryCategory category_of(const StorageRecord& storage);
+
+/// By storage. In a program, storages allocated before `range`, not freed in it, never saved for
+/// backward, and of no module, batch or optimizer are persistent: averaged weights, memory banks.
+std::vector<MemoryCategory> storage_categories(const Recording& recording,
+                                               const std::optional<ProgramRange>& range = {});
 
 class Holdings {
  public:

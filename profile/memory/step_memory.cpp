@@ -36,6 +36,7 @@ class Loop {
         scratch_(scratch_by_call(recording, device, options.own)),
         storages_(recording.storages.size()),
         owners_(storage_owners(recording, options.program)),
+        categories_(storage_categories(recording, options.program)),
         micro_batches_(options.loop.micro_batches),
         keeps_gradients_(options.loop.keep_gradients),
         skips_repetitions_(!options.observer && cache_.pairs().empty() &&
@@ -48,7 +49,6 @@ class Loop {
   /// Replays the events of a program as recorded.
   StepMemory run_program(const ProgramRange& range) {
     range_ = range;
-    is_persistent_ = persistent_storages(recording_, range);
     try {
       take_eventless();
       for (std::size_t i = 0; i < first_of_step_; ++i) apply_of_program(i);
@@ -282,21 +282,15 @@ class Loop {
   /// to an earlier one lives until the calls of its node are done (accumulate_grad.h). Gradients of
   /// master weights are copied into existing ones.
   void take(StorageId storage) {
-    const StorageRecord& record = recording_.storages[static_cast<std::size_t>(storage)];
-    HeldBlock& held = storages_[static_cast<std::size_t>(storage)];
+    const auto i = static_cast<std::size_t>(storage);
+    const StorageRecord& record = recording_.storages[i];
     const std::int64_t bytes = cache_.bytes(storage, passes_left_);
     if (!record.on_device || bytes == 0) return;
-    const NodeId owner = owners_[static_cast<std::size_t>(storage)];
-    if (!held.address)
-      held = blocks_.request(bytes, category(storage), owner, record.stream);
+    if (!storages_[i].address)
+      storages_[i] = blocks_.request(bytes, categories_[i], owners_[i], record.stream);
     else if (record.kind == StorageKind::gradient && !is_updating())
-      added_gradients_.push_back(blocks_.request(record.bytes, MemoryCategory::temporaries, owner));
-  }
-
-  MemoryCategory category(StorageId storage) const {
-    const auto i = static_cast<std::size_t>(storage);
-    const bool is_persistent = !is_persistent_.empty() && is_persistent_[i];
-    return is_persistent ? MemoryCategory::persistent : category_of(recording_.storages[i]);
+      added_gradients_.push_back(
+          blocks_.request(record.bytes, MemoryCategory::temporaries, owners_[i]));
   }
 
   /// `next`: the call's first event; advanced to the first that is not one of its outputs.
@@ -348,13 +342,13 @@ class Loop {
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.
   std::vector<HeldBlock> storages_;
-  std::vector<NodeId> owners_;   // By storage.
-  std::vector<bool> has_event_;  // By storage.
+  std::vector<NodeId> owners_;              // By storage.
+  std::vector<MemoryCategory> categories_;  // By storage.
+  std::vector<bool> has_event_;             // By storage.
   std::vector<HeldBlock> old_outputs_;
   std::vector<HeldBlock> added_gradients_;  // Of the current node.
   std::size_t first_of_step_ = 0;
   ProgramRange range_;
-  std::vector<bool> is_persistent_;  // By storage; empty unless a program is replayed.
   bool is_in_range_ = false;
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1;
