@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
+#include "cli/option_group.h"
 #include "cli/output.h"
 #include "report/memory/comparison.h"
 #include "report/memory/html.h"
@@ -37,7 +38,7 @@ double parse_growth(const std::string& text) {
   return percent / 100;
 }
 
-/// What two snapshots ask for, and one does not.
+/// Throws Error for options that need two snapshots, and for more than two.
 void check_sides(const Options& options) {
   if (options.other.empty() && !options.most_growth.empty())
     throw Error("--fail-if-peak-grows", "there is only one snapshot.",
@@ -96,18 +97,14 @@ void add_memory_options(CLI::App& app, Options& options) {
   app.add_option("OTHER", options.other, "After --: the snapshot to compare with")
       ->type_name("")
       ->expected(1, 5);
-  const auto add = [&](const char* name, std::string& value, const char* type, const char* help,
-                       const char* group) {
-    app.add_option(name, value, help)->type_name(type)->group(group);
-  };
-  const char* reported = "What is reported";
-  add("--by", options.by, "ROW", "A row for each line of the program (the default) or module",
-      reported);
-  add("--top", options.top, "N", "The N largest rows (20)", reported);
-  add("--device", options.device, "N", "The GPU's number (default: the one with the most events)",
-      reported);
-  add("--fail-if-peak-grows", options.most_growth, "PERCENT",
-      "Exit code 1 if the second snapshot's allocated peak is larger by more: 2%", reported);
+  const OptionGroup reported(app, "What is reported");
+  reported.add("--by", options.by, "ROW",
+               "A row for each line of the program (the default) or module");
+  reported.add("--top", options.top, "N", "The N largest rows (20)");
+  reported.add("--device", options.device, "N",
+               "The GPU's number (default: the one with the most events)");
+  reported.add("--fail-if-peak-grows", options.most_growth, "PERCENT",
+               "Exit code 1 if the second snapshot's allocated peak is larger by more: 2%");
   add_format_option({app, "Output"}, options.format, Verb::memory);
   add_output_options(app, options.output);
 }

@@ -27,7 +27,6 @@ void count_storage(const StorageRecord& storage, Totals& totals) {
           storage.bytes);
     case StorageKind::activation:
     case StorageKind::communication:
-    case StorageKind::persistent:
       return;
   }
 }

@@ -79,7 +79,6 @@ class Slice {
         part_.events.push_back({new_id(event.storage), event.call - step_.first_call, event.kind});
     keep_saved_at_most();
     keep_gradients_at_most();
-    find_persistent();
     rename_storages();
     return std::move(part_);
   }
@@ -205,15 +204,6 @@ class Slice {
     }
     for (std::size_t i = 0; i < part_.storages.size(); ++i)
       if (is_gradient(i) && !held.had(i)) part_.storages[i].kind = StorageKind::activation;
-  }
-
-  void find_persistent() {
-    for (std::size_t i = 0; i < new_ids_.size(); ++i) {
-      if (new_ids_[i] == none || is_dropped_[i]) continue;
-      StorageRecord& storage = part_.storages[static_cast<std::size_t>(new_ids_[i])];
-      if (storage.kind == StorageKind::activation && storage.allocated_by == none && !storage.saved)
-        storage.kind = StorageKind::persistent;
-    }
   }
 
   StorageId new_id(StorageId storage) const {

@@ -28,9 +28,6 @@ enum class StorageKind : std::uint8_t {
   offloaded,      ///< The copy of a saved tensor in host memory.
   communication,  ///< Blocks of a parallel engine: buckets, buffers, whole parameters.
   kv_cache,  ///< Keys and values of earlier tokens; if made by a call, also of this step's tokens.
-  /// Allocated before a program's step and not freed in it, of no module and no optimizer: averaged
-  /// (EMA, SWA) weights, memory banks, masks, schedules.
-  persistent,
 };
 
 /// One block of device memory. `bytes` is the tensor's size; rounding to 512 is left to readers.

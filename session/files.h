@@ -1,4 +1,4 @@
-// Files that verbs make: complete or not there.
+// Writes files of verbs, complete or not at all.
 #pragma once
 
 #include <string>

@@ -20,7 +20,7 @@ SnapshotAnswer read_memory(const std::string& path, std::optional<std::int64_t> 
   snapshot::Sites sites(read);
   const std::size_t chosen =
       device ? static_cast<std::size_t>(*device) : snapshot::busiest_device(read);
-  snapshot::DeviceAnswer answer = snapshot::analyse(read, sites, chosen);
+  snapshot::DeviceAnswer answer = snapshot::analyze(read, sites, chosen);
   return {std::move(read), std::move(sites), std::move(answer)};
 }
 

@@ -1,4 +1,4 @@
-// What a memory snapshot says, and two of them.
+// Analysis of a memory snapshot, and comparison of two.
 //
 // Public header.
 #pragma once
@@ -27,7 +27,7 @@ struct SnapshotComparison {
   SnapshotAnswer before, after;
   snapshot::Comparison comparison;
 
-  /// By how much the allocated peak grew, of what it was; below 0 where it shrank.
+  /// Relative growth of the allocated peak; negative if it shrank.
   double growth() const;
 };
 

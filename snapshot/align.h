@@ -1,4 +1,4 @@
-// Which line of one program is which of another, where numbers of lines have moved.
+// Aligns the source lines of two versions of a program.
 #pragma once
 
 #include <cstdint>

@@ -76,9 +76,9 @@ class GrowthWalk {
     Usage before = history_.start;
     for (; walk_.next(); before = walk_.usage()) {
       const Event& event = events_[walk_.event()];
-      if (event.action == Action::segment_alloc || event.action == Action::segment_map) {
+      if (const std::int64_t growth = reserved_change(event); growth > 0) {
         if (grown_ == 0) free_before_ = before.reserved - before.active;
-        grown_ += event.bytes;
+        grown_ += growth;
       } else if (event.action == Action::alloc && grown_ > 0) {
         add(history_.requests[history_.request_of_event[walk_.event()]]);
       } else if (event.action == Action::oom) {
@@ -151,7 +151,7 @@ std::vector<Share> modules_at(const History& history, const Sites& sites, EventI
   return std::move(shares).sorted();
 }
 
-DeviceAnswer analyse(const Snapshot& snapshot, const Sites& sites, std::size_t device) {
+DeviceAnswer analyze(const Snapshot& snapshot, const Sites& sites, std::size_t device) {
   DeviceAnswer answer;
   answer.history = replay(snapshot, device);
   const History& history = answer.history;

@@ -64,7 +64,7 @@ struct DeviceAnswer {
 /// Which device of `snapshot` has the most events, and of those with none the most bytes.
 std::size_t busiest_device(const Snapshot& snapshot);
 
-DeviceAnswer analyse(const Snapshot& snapshot, const Sites& sites, std::size_t device);
+DeviceAnswer analyze(const Snapshot& snapshot, const Sites& sites, std::size_t device);
 
 /// What was held after `event`, by line or by module; the largest first.
 std::vector<Share> lines_at(const History& history, const Sites& sites, EventIndex event);

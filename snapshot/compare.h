@@ -1,4 +1,4 @@
-// Two snapshots side by side: which blocks of their peaks came, went and grew.
+// Two snapshots side by side: blocks added to, removed from and resized in their allocated peaks.
 //
 // Public header.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace symprof::snapshot {
 
-/// One line or module at both allocated peaks. `after.bytes - before.bytes` is what came and grew
-/// less what went.
+/// One line or module at both allocated peaks. `after.bytes - before.bytes` is added_bytes +
+/// resized_bytes - removed_bytes.
 struct SiteChange {
   struct Held {
     std::string name;  ///< Empty on a side that does not have it.

@@ -1,4 +1,4 @@
-// The words of PyTorch's memory snapshots, for what writes them and what reads them. Source:
+// The words of PyTorch's memory snapshots, for the writer and the reader. Source:
 // torch/csrc/cuda/memory_snapshot.cpp.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a frame's file and function say of it.
+// Classifies frames by their file and function.
 #pragma once
 
 #include <optional>

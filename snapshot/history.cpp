@@ -130,13 +130,11 @@ class Replay {
     history_.start.reserved = history_.end.reserved;
     for (std::size_t i = events_.size(); i-- > 0;) {
       const Event& event = events_[i];
-      if (is_reservation(event.action)) {
+      history_.start.reserved -= reserved_change(event);
+      if (is_reservation(event.action))
         layout_.release(event.address, event.bytes);
-        history_.start.reserved -= event.bytes;
-      } else if (is_release(event.action)) {
+      else if (is_release(event.action))
         layout_.reserve(event.address, event.bytes, event.action == Action::segment_unmap);
-        history_.start.reserved += event.bytes;
-      }
     }
   }
 
@@ -215,12 +213,16 @@ class Replay {
 
 }  // namespace
 
+std::int64_t reserved_change(const Event& event) {
+  if (is_reservation(event.action)) return event.bytes;
+  return is_release(event.action) ? -event.bytes : 0;
+}
+
 bool UsageWalk::next() {
   if (next_ >= events_.size()) return false;
   const EventIndex index = next_++;
   const Event& event = events_[index];
-  if (is_reservation(event.action)) usage_.reserved += event.bytes;
-  if (is_release(event.action)) usage_.reserved -= event.bytes;
+  usage_.reserved += reserved_change(event);
   const RequestIndex at = history_.request_of_event[index];
   if (at == no_request) return true;
   const Request& request = history_.requests[at];

@@ -1,4 +1,4 @@
-// The events of a snapshot replayed: which block was held from when to when, and the peaks.
+// Replays a snapshot's events: lifetimes of blocks, and peaks.
 //
 // Public header.
 #pragma once
@@ -34,7 +34,7 @@ struct Request {
   }
 };
 
-/// What PyTorch's own counters said: `torch.cuda.memory_stats`.
+/// PyTorch's own counters: `torch.cuda.memory_stats`.
 struct Usage {
   std::int64_t requested = 0, allocated = 0, active = 0, reserved = 0;
 };
@@ -67,6 +67,9 @@ struct History {
 
 /// Of one device. Throws Error where the sizes of all blocks do not fit into 64 bits.
 History replay(const Snapshot& snapshot, std::size_t device);
+
+/// The bytes by which `event` changes reserved memory; 0 unless it is of a segment.
+std::int64_t reserved_change(const Event& event);
 
 /// The usage after each event, one event after the other.
 class UsageWalk {

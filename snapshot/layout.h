@@ -1,4 +1,4 @@
-// Where segments and blocks lie, to tell how large the block of a request is.
+// Addresses of segments and blocks, from which block sizes follow.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Where in the program a block was asked for, told from its frames.
+// The source line and module that requested a block, from its frames.
 //
 // Public header.
 #pragma once

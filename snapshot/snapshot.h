@@ -1,4 +1,4 @@
-// A memory snapshot as PyTorch wrote it: what the allocator did, and what it holds at the end.
+// A memory snapshot as PyTorch writes it: the allocator's events, and its segments at the end.
 //
 // Public header.
 #pragma once

@@ -1,4 +1,4 @@
-// The steps of a program, found by its own rhythm, and what each of them leaves behind.
+// Finds the steps of a program in its requests, and the blocks that steps leave allocated.
 //
 // Public header.
 #pragma once

@@ -43,8 +43,6 @@ MemoryCategory category_of(const StorageRecord& storage) {
       return MemoryCategory::communication;
     case StorageKind::kv_cache:
       return MemoryCategory::kv_cache;
-    case StorageKind::persistent:
-      return MemoryCategory::persistent;
     case StorageKind::activation:
     case StorageKind::offloaded:
       break;

@@ -28,7 +28,7 @@ namespace nb = nanobind;
 namespace symprof::python {
 namespace {
 
-/// What a verb answered: yes or no, its JSON (may be empty), and sentences beside it.
+/// A verb's answer: yes or no, its JSON (may be empty), and its other output.
 struct Answer {
   bool is_yes = true;
   std::string json, text;
@@ -92,7 +92,8 @@ struct MeasuredStep {
       report::write_json(out, profile, settings, spell_as_argument, &measurement);
     });
   }
-  std::string run() const { return measure::to_json(answer.run); }
+  /// The run, for `symprof profile --measured`. Throws Error.
+  void save(const std::string& file) const { write_file(file, measure::to_json(answer.run)); }
 };
 
 MeasuredStep measure_here(const std::string& model, const SettingTexts& texts, int steps,
@@ -156,7 +157,7 @@ void bind_models(nb::module_& module) {
       .def_ro("text", &Answer::text);
   nb::class_<MeasuredStep>(module, "MeasuredStep")
       .def("json", &MeasuredStep::json)
-      .def("run", &MeasuredStep::run);
+      .def("save", &MeasuredStep::save);
   const auto released = nb::call_guard<nb::gil_scoped_release>();
   module.def("compare_models", &compare, released);
   module.def("bisect_models", &bisect, released);

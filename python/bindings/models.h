@@ -5,7 +5,7 @@
 
 namespace symprof::python {
 
-/// Questions, whose members have the names of the command's options, and the verbs that answer.
+/// Binds the questions, whose members have the names of the command's options, and the verbs.
 void bind_models(nanobind::module_& module);
 
 }  // namespace symprof::python

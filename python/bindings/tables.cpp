@@ -37,7 +37,7 @@ std::vector<std::tuple<std::string, std::string, std::string>> settings_of_verb(
   return rows;
 }
 
-/// What a report of `symprof run` may be written in, the default first.
+/// The report formats of `symprof run`, the default first.
 std::vector<std::string> formats_of_run() {
   std::vector<std::string> names;
   for (const report::FormatRow& row : report::formats_of(Verb::run))

@@ -1,4 +1,4 @@
-// What C++'s tables hold, for Python: settings, formats, operators with costs.
+// The tables of settings, formats and operators with cost rules, for Python.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,4 +1,4 @@
-"""Verbs that compute with the values of models, or make files: what the commands of these names ask and answer."""
+"""Verbs that compute with the values of models, or write files: the commands of these names."""
 import contextlib
 import json
 import os
@@ -17,8 +17,8 @@ Path = str | os.PathLike[str]
 Question = TypeVar("Question")
 
 
-class Said:
-    """What a verb answered. It is true where its command's exit code is 0; `data` is its JSON, `text` what is said beside it."""
+class CommandResult:
+    """The result of a command. True if its exit code is 0; `data` is its JSON, `text` its other output."""
 
     def __init__(self, is_yes: bool, data: dict[str, Any], text: str) -> None:
         self._is_yes, self.data, self.text = is_yes, data, text
@@ -30,38 +30,38 @@ class Said:
         return f"<{self.data.get('schema', 'symprof')}: {'yes' if self else 'no'}>"
 
 
-def compare(a: Path, b: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Runs two models on the same inputs: which of their values belong together, and where they part. True where their
-    outputs agree. Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`);
-    `inputs` are arrays by name, or a file of numpy's. What changed in the costs, Profile.compare says."""
+def compare(a: Path, b: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> CommandResult:
+    """Runs two models on the same inputs: which of their values match, and where they diverge. True if their outputs agree.
+    Options are those of `symprof compare` (`tolerance=1e-4`, `set={"batch": 2}`, `random_weights=True`); `inputs` are arrays
+    by name, or a file of numpy's. For changes in the costs use Profile.compare."""
     with _files_of(inputs) as files:
         return _said(_native.compare_models(_filled(_native.CompareQuestion(), a=a, b=b, inputs=files, **options)))
 
 
-def bisect(a: Path, b: Path, prefix: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> Said:
-    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and
-    .b.npz. True where there is one; where outputs agree, nothing is written. Options are those of `symprof bisect`."""
+def bisect(a: Path, b: Path, prefix: Path, *, inputs: Mapping[str, Any] | Path | None = None, **options: Any) -> CommandResult:
+    """Writes the smallest part of two ONNX models whose values still differ: `prefix`.a.onnx, .b.onnx, .a.npz and .b.npz.
+    True if there is one; if outputs agree, nothing is written. Options are those of `symprof bisect`."""
     with _files_of(inputs) as files:
         question = _filled(_native.BisectQuestion(), a=a, b=b, inputs=files, **options)
         return _said(_native.bisect_models(question, os.fspath(prefix)))
 
 
-def dump(model: Path, file: Path, **options: Any) -> Said:
+def dump(model: Path, file: Path, **options: Any) -> CommandResult:
     """Writes the inputs and outputs of chosen modules and nodes of an ONNX model into one file: `module="layers.*"`. The
     options are those of `symprof dump`; `data` lists what was written."""
     return _said(_native.dump_calls(_filled(_native.DumpQuestion(), model=model, **options), os.fspath(file)))
 
 
-def restore(file: Path, *, output: Path | None = None, **options: Any) -> Said:
-    """What a dump holds: listed, exported (`**{"as": "npz", "output": "values.npz"}`), or run again by another model
-    (`replay="b.onnx"`): true where that model's outputs are those of the dump. Options are those of `symprof restore`."""
+def restore(file: Path, *, output: Path | None = None, **options: Any) -> CommandResult:
+    """Lists a dump's contents, exports them (`**{"as": "npz", "output": "values.npz"}`), or replays them with another model
+    (`replay="b.onnx"`): true if that model's outputs are those of the dump. Options are those of `symprof restore`."""
     form = options.pop("as", None)
     question = _filled(_native.ReplayQuestion(), **options)
     if form is not None:
         if output is None:
             raise Error(f"output: is missing for as={form}.\n  Name the file, or the new folder, that the tensors go to.")
         _native.export_dump(os.fspath(file), question.entry, form, os.fspath(output))
-        return Said(True, {}, "")
+        return CommandResult(True, {}, "")
     if output is not None:
         raise Error(f"output: nothing is exported to {output}.\n  Name a form: **{{'as': 'npz'}}.")
     return _said(_native.restore_dump(os.fspath(file), question))
@@ -69,7 +69,7 @@ def restore(file: Path, *, output: Path | None = None, **options: Any) -> Said:
 
 def measure(model: Path, *, device: str = "cpu", steps: int = 10, estimate: str = "", save: Path | None = None,
             **options: Any) -> dict[str, Any]:
-    """The step of a model file with random weights, run and timed where this program runs (`device="cuda"` for a GPU):
+    """The step of a model file with random weights, run and timed on this machine (`device="cuda"` for a GPU):
     the JSON of `symprof measure`, with its options (`steps=20`, `set={"batch": 8}`)."""
     if device != "cpu":
         return _measured_apart(model, {"device": device, "steps": steps, "estimate": estimate or None, "save": save, **options})
@@ -77,13 +77,13 @@ def measure(model: Path, *, device: str = "cpu", steps: int = 10, estimate: str 
     settings = setting_texts({**options, "inputs": options.pop("input", None), **sizes})
     step = _native.measure_here(os.fspath(model), settings, steps, estimate)
     if save is not None:
-        pathlib.Path(save).write_text(step.run())
+        step.save(os.fspath(save))
     data: dict[str, Any] = json.loads(step.json())
     return data
 
 
-def _said(answer: _native.Answer) -> Said:
-    return Said(answer.is_yes, json.loads(answer.json) if answer.json else {}, answer.text)
+def _said(answer: _native.Answer) -> CommandResult:
+    return CommandResult(answer.is_yes, json.loads(answer.json) if answer.json else {}, answer.text)
 
 
 def _filled(question: Question, **options: Any) -> Question:
@@ -134,7 +134,7 @@ def _files_of(inputs: Mapping[str, Any] | Path | None) -> Iterator[list[str]]:
 
 
 def _measured_apart(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
-    """By the package's command: real answers about CUDA and the simulated device do not live in one process."""
+    """Runs the package's command: LibTorch's real CUDA and the simulated device cannot share a process."""
     command = built_folder() / "bin" / "symprof"
     if not command.exists():
         raise Error("measure: the package was built without the command.\n  pip install symprof")

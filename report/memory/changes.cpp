@@ -9,7 +9,6 @@
 namespace symprof::report {
 namespace {
 
-using snapshot::Action;
 using snapshot::Event;
 using snapshot::Request;
 
@@ -49,14 +48,6 @@ class Changes {
   std::uint32_t last_ = 0;
 };
 
-std::int64_t reserved_change(const Event& event) {
-  if (event.action == Action::segment_alloc || event.action == Action::segment_map)
-    return event.bytes;
-  if (event.action == Action::segment_free || event.action == Action::segment_unmap)
-    return -event.bytes;
-  return 0;
-}
-
 }  // namespace
 
 MemoryChanges changes_of(const SnapshotAnswer& answer, const std::vector<snapshot::Share>& shares,
@@ -78,7 +69,7 @@ MemoryChanges changes_of(const SnapshotAnswer& answer, const std::vector<snapsho
   const std::vector<Event>& events = events_of(answer);
   Changes changes(made, events.size());
   for (std::uint32_t i = 0; i < events.size(); ++i) {
-    if (const std::int64_t bytes = reserved_change(events[i]); bytes != 0)
+    if (const std::int64_t bytes = snapshot::reserved_change(events[i]); bytes != 0)
       changes.add(i, made.owners.size(), bytes);
     const snapshot::RequestIndex at = history.request_of_event[i];
     if (at == snapshot::no_request) continue;

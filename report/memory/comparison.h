@@ -10,8 +10,7 @@
 
 namespace symprof::report {
 
-/// What the peaks were, and which lines (or modules) hold more or less; those without a change are
-/// left out.
+/// The peaks, and the lines (or modules) that changed.
 void write_memory_comparison(fmt::memory_buffer& out, const SnapshotComparison& both,
                              const MemoryRowOptions& options, const Layout& layout);
 void write_memory_comparison_json(fmt::memory_buffer& out, const SnapshotComparison& both);

@@ -10,7 +10,7 @@
 namespace symprof::report {
 
 /// One file without any other. The drawing has each change of memory, up to a million of them; of
-/// more, neighbours are one. Below it is what `write_memory` says.
+/// more, neighbors are one. The output of `write_memory` follows.
 void write_memory_html(fmt::memory_buffer& out, const SnapshotAnswer& answer,
                        const MemoryRowOptions& options);
 

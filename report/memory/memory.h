@@ -1,4 +1,4 @@
-// What a memory snapshot says, as text, as JSON (schema symprof.memory/1) and as CSV.
+// An analyzed memory snapshot as text, as JSON (schema symprof.memory/1) and as CSV.
 //
 // Public header.
 #pragma once
@@ -21,8 +21,7 @@ struct MemoryRowOptions {
   int top = 20;  ///< Rows of each table; what is beyond is one row.
 };
 
-/// Who held the allocated peak, and below it the peaks, fragmentation, leaks, and what ran
-/// out of memory.
+/// Owners of the allocated peak, then the peaks, fragmentation, leaks and out-of-memory events.
 void write_memory(fmt::memory_buffer& out, const SnapshotAnswer& answer,
                   const MemoryRowOptions& options, const Layout& layout);
 void write_memory_json(fmt::memory_buffer& out, const SnapshotAnswer& answer);

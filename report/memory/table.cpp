@@ -48,7 +48,7 @@ class MemoryTable {
     write_pools();
     write_kept();
     for (const snapshot::OutOfMemory& oom : device_.out_of_memory) write_out_of_memory(oom);
-    write_doubts();
+    write_contradictions();
   }
 
  private:
@@ -201,7 +201,7 @@ class MemoryTable {
                                format_bytes(oom.requested - free - oom.device_free)));
   }
 
-  void write_doubts() {
+  void write_contradictions() {
     if (const std::int64_t count = history_.contradictions.all(); count > 0)
       line("unaccounted", counted(count, "event does", "events do") +
                               " not go together with what is held: figures are estimates");

@@ -1,4 +1,4 @@
-// Rows and columns as they are asked for, in texts.
+// Parses the options of rows and columns.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 
 namespace symprof::report {
 
-/// Empty strings where nothing was asked.
+/// Empty strings are options that were not given.
 struct RowTexts {
   std::string by, depth, sort, top, unit = "flops";
 };
 
-/// Rows are modules where a depth is given. Throws Error for the first text that names nothing, and
-/// for a depth of other rows.
+/// Rows are modules if a depth is given. Throws Error for the first invalid text, and for a depth
+/// of other rows.
 RowOptions read_rows(const RowTexts& texts);
 
 /// "node", "module" or "op". Throws Error.
 By read_by(const std::string& name);
 
-/// Throws Error about `where`, with all names, where no column is called `name`.
+/// Throws Error about `where`, with all names, if no column is called `name`.
 Column read_column(const SettingRef& where, const std::string& name);
-/// Of names with commas between.
+/// Names are separated by commas.
 std::vector<Column> read_columns(const std::string& names);
 
 }  // namespace symprof::report

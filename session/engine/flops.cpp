@@ -1,7 +1,7 @@
 #include "session/engine/flops.h"
 
+#include "session/inference_settings.h"
 #include "session/session.h"
-#include "session/setting_table.h"
 
 namespace symprof {
 namespace {
@@ -15,11 +15,8 @@ std::optional<std::int64_t> forward_flops(const NodeProfile& node) {
 }  // namespace
 
 engine::NodeFlops flops_of_nodes(const std::string& model, const std::vector<std::string>& sizes) {
-  Settings settings;
-  settings.mode = Mode::inference;
-  for (const std::string& size : sizes) settings::set(settings, "sizes", size);
   Session session(model);
-  const Profile profile = session.profile(settings);
+  const Profile profile = session.profile(inference_settings(sizes));
   engine::NodeFlops flops;
   for (const NodeProfile& node : profile.nodes)
     flops[profile.recording.nodes[static_cast<std::size_t>(node.node)].name] = forward_flops(node);

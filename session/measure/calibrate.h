@@ -1,4 +1,4 @@
-// Kernels of a real device, measured as long as somebody asks, and what is known of them in a file.
+// Measurement of a real device's kernels for a given time, with earlier measurements from a file.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace symprof {
 
-/// As it is asked, in texts: "cuda:0", "2.5", a file that is read where it is there.
+/// A calibration's options as text: "cuda:0", "2.5", a file that is read if it exists.
 struct CalibrationTexts {
   std::string device = "cpu", minutes = "2", measurements;
 };
 
-/// What is measured of a device is kept in the file of measurements as it comes in. Throws Error
-/// for the first text that is none, and for measurements of another kind of device.
+/// Measurements are saved to the file as they are made. Throws Error for the first invalid text,
+/// and for measurements of another kind of device.
 CalibrationQuestion read_calibration(const CalibrationTexts& texts);
 
-/// What was known with what is measured now; on a GPU in a process of its own, and the exit code of
-/// that where it is not 0.
+/// Returns the earlier measurements and the new ones; a GPU is measured in a child process, whose
+/// exit code is returned if it is not 0.
 std::variant<measure::Calibration, int> measure_known_kernels(const CalibrationQuestion& question,
                                                               const ShowProgress& show_progress);
 

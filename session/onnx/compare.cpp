@@ -6,10 +6,10 @@
 #include <map>
 
 #include "base/error.h"
+#include "session/inference_settings.h"
 #include "session/onnx/models.h"
 #include "session/read_text.h"
 #include "session/session.h"
-#include "session/setting_table.h"
 #include "trace/numpy/array_archive.h"
 #include "workbench/compare/inputs.h"
 #include "workbench/constants.h"
@@ -40,11 +40,7 @@ struct OpenedSide {
 constexpr std::int64_t most_elements = std::int64_t{1} << 30;
 
 Settings settings_of(const ModelPair& models) {
-  Settings settings;
-  settings.mode = Mode::inference;
-  for (const std::string& size : models.sizes) settings::set(settings, "sizes", size);
-  for (const std::string& shape : models.shapes) settings::set(settings, "inputs", shape);
-  return settings;
+  return inference_settings(models.sizes, models.shapes);
 }
 
 std::shared_ptr<const ConstantTensor> constant_of(trace::numpy::Array array) {

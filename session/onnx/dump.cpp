@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "session/files.h"
+#include "session/inference_settings.h"
 #include "session/onnx/models.h"
 #include "session/read_text.h"
-#include "session/setting_table.h"
 #include "workbench/dump/run.h"
 
 namespace symprof {
@@ -22,8 +22,7 @@ workbench::DumpOptions how_of(const DumpQuestion& question) {
   how.inputs.seed = question.seed;
   how.limit_bytes = settings::parse_bytes(SettingRef{"limit"}, question.limit);
   how.keeps_weights = question.weights;
-  Settings settings;
-  for (const std::string& size : question.sizes) settings::set(settings, "sizes", size);
+  const Settings settings = inference_settings(question.sizes);
   how.inputs.sizes = {settings.sizes.begin(), settings.sizes.end()};
   return how;
 }

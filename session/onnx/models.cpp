@@ -4,8 +4,8 @@
 
 #include "base/error.h"
 #include "session/files.h"
+#include "session/inference_settings.h"
 #include "session/session.h"
-#include "session/setting_table.h"
 #include "session/torch_library.h"
 
 namespace symprof {
@@ -28,10 +28,7 @@ workbench::Runnable open_runnable(const std::string& path, const std::vector<std
                                   const workbench::ValueRunner& runner) {
   if (!workbench::is_archive(path))
     return workbench::runnable(*workbench::read_model(path, workbench::Weights::keep), path);
-  Settings settings;
-  settings.mode = Mode::inference;
-  for (const std::string& size : sizes) settings::set(settings, "sizes", size);
-  for (const std::string& shape : shapes) settings::set(settings, "inputs", shape);
+  const Settings settings = inference_settings(sizes, shapes);
   Session session(path);
   return workbench::runnable(session.prepare(settings).graph, path, runner);
 }

@@ -12,7 +12,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const snapshot::Snapshot read = snapshot::read_snapshot(bytes, "snapshot");
   const snapshot::Sites sites(read);
   for (std::size_t device = 0; device < read.traces.size(); ++device) {
-    const snapshot::DeviceAnswer answer = snapshot::analyse(read, sites, device);
+    const snapshot::DeviceAnswer answer = snapshot::analyze(read, sites, device);
     snapshot::compare({answer.history, sites}, {answer.history, sites});
   }
   return 0;

@@ -3,7 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "profile/memory/holdings.h"
+#include "profile/program.h"
 
 using namespace symprof;
 
@@ -93,8 +96,10 @@ TEST_SUITE("program_recording") {
     program.recording.events.push_back({averaged, 2, EventKind::allocate});
     const Recording step = step_of(program, program.steps[1]);
     REQUIRE(step.storages.size() == 6);
-    CHECK(step.storages[5].kind == StorageKind::persistent);
-    CHECK(profile::category_of(step.storages[5]) == MemoryCategory::persistent);
+    const auto categories =
+        profile::storage_categories(program.recording, profile::range_of(program.steps[1]));
+    CHECK(categories[static_cast<std::size_t>(averaged)] == MemoryCategory::persistent);
+    CHECK(std::ranges::count(categories, MemoryCategory::persistent) == 1);
     CHECK(step.storages[1].kind == StorageKind::activation);  // Freed in the step.
   }
 

@@ -33,7 +33,7 @@ TEST_SUITE("snapshot_analysis") {
   TEST_CASE("a leak is found by its line, and what is made once is none") {
     const Snapshot snapshot = steps_with_leak(6, 4096);
     const Sites sites(snapshot);
-    const DeviceAnswer answer = analyse(snapshot, sites, 0);
+    const DeviceAnswer answer = analyze(snapshot, sites, 0);
     REQUIRE(answer.steps.begins.size() == 6);
     CHECK(answer.steps.begins[0] == 0);
     REQUIRE(answer.steps.leaks.size() == 1);
@@ -48,7 +48,7 @@ TEST_SUITE("snapshot_analysis") {
   TEST_CASE("owners of the peak are all of it") {
     const Snapshot snapshot = steps_with_leak(3, 512);
     const Sites sites(snapshot);
-    const DeviceAnswer answer = analyse(snapshot, sites, 0);
+    const DeviceAnswer answer = analyze(snapshot, sites, 0);
     std::int64_t sum = 0;
     for (const Share& share : answer.lines_at_peak) sum += share.bytes;
     CHECK(sum == answer.history.allocated.bytes);
@@ -79,7 +79,7 @@ TEST_SUITE("snapshot_analysis") {
                      .use = BlockUse::allocated}};
     snapshot.made.segments = {segment, other};
     const Sites sites(snapshot.made);
-    const DeviceAnswer answer = analyse(snapshot.made, sites, 0);
+    const DeviceAnswer answer = analyze(snapshot.made, sites, 0);
     CHECK(answer.fragmentation.reserved == 36 * mib);
     CHECK(answer.fragmentation.allocated == 21 * mib);
     REQUIRE(answer.fragmentation.growth.size() == 2);
