@@ -32,10 +32,11 @@ class LinksReader {
     if (links.nvls_channels > 0) links.nvls_channel_gb = number("nvls_channel_gb_per_second");
     if (json_.contains("network_bytes_per_second"))
       links.network_bytes_per_second = number("network_bytes_per_second");
-    if (json_.contains("half_width")) links.half_width = number("half_width");
     if (json_.contains("bare_half_width")) links.bare_half_width = number("bare_half_width");
     links.host = host();
-    if (json_.contains("measured")) read_curves(json_["measured"], links);
+    links.measured_elsewhere = json_.contains("measured_elsewhere");
+    const char* key = links.measured_elsewhere ? "measured_elsewhere" : "measured";
+    if (json_.contains(key)) read_curves(key, links);
     links.fitted_on = json_.value("fitted_on", "");
     links.source = json_.value("source", "");
     return links;
@@ -68,20 +69,24 @@ class LinksReader {
     return text == "amd" ? HostProcessor::amd : HostProcessor::intel;
   }
 
-  /// [{"kind": "all_reduce", "ranks": 8, "nodes": 1, "points": [[20, 0.31], …]}, …]
-  void read_curves(const LinksDocument& curves, Links& links) const {
-    if (!curves.is_array()) fail("measured", "is no list");
-    for (const LinksDocument& curve : curves) {
+  /// [{"kind": "all_reduce", "ranks": 8, "nodes": 1, "points": [[20, 0.31], …]}, …], each with a
+  /// half width of its own or the file's.
+  void read_curves(const char* key, Links& links) const {
+    const double half_width =
+        json_.contains("half_width") ? number("half_width") : MeasuredCurve{}.half_width;
+    if (!json_[key].is_array()) fail(key, "is no list");
+    for (const LinksDocument& curve : json_[key]) {
       const auto kind = collective_called(curve.value("kind", ""));
       const int ranks = curve.value("ranks", 0), nodes = curve.value("nodes", 1);
       if (!kind || ranks < 2 || nodes < 1 || !curve.contains("points"))
-        fail("measured", "has an entry without kind, ranks or points");
-      MeasuredCurve& points = links.measured[{*kind, nodes}][ranks];
-      points.reserve(curve["points"].size());
+        fail(key, "has an entry without kind, ranks or points");
+      MeasuredCurve& read = links.measured[{*kind, nodes}][ranks];
+      read.half_width = curve.value("half_width", half_width);
+      read.points.reserve(curve["points"].size());
       for (const LinksDocument& point : curve["points"])
-        points.emplace_back(point.at(0).get<double>(), point.at(1).get<double>());
-      if (points.empty() || !std::ranges::is_sorted(points))
-        fail("measured", "has a curve whose sizes do not ascend");
+        read.points.emplace_back(point.at(0).get<double>(), point.at(1).get<double>());
+      if (read.points.empty() || !std::ranges::is_sorted(read.points))
+        fail(key, "has a curve whose sizes do not ascend");
     }
   }
 
@@ -89,25 +94,54 @@ class LinksReader {
   std::string path_;
 };
 
+/// Half width (natural logarithm) of a 90 % interval where an all-gather's curve stands for
+/// another kind. Where both are known (docs/evaluation/collectives.md): 0.27 of all, 0.6 of
+/// all-to-alls over PCIe.
+constexpr double borrowed_half_width = 0.35;
+
+struct CurveValue {
+  double factor = 0, half_width = 0;  ///< Natural logarithms.
+};
+
+CurveValue mix(const CurveValue& below, const CurveValue& above, double share) {
+  return {(1 - share) * below.factor + share * above.factor,
+          std::max(below.half_width, above.half_width)};
+}
+
 /// The curve at `size`, clamped at its ends.
-double value_at(const MeasuredCurve& curve, double size) {
-  if (size <= curve.front().first) return curve.front().second;
-  if (size >= curve.back().first) return curve.back().second;
-  const auto above = std::ranges::upper_bound(curve, size, {}, &std::pair<double, double>::first);
+CurveValue value_at(const MeasuredCurve& curve, double size) {
+  const auto& points = curve.points;
+  if (size <= points.front().first) return {points.front().second, curve.half_width};
+  if (size >= points.back().first) return {points.back().second, curve.half_width};
+  const auto above = std::ranges::upper_bound(points, size, {}, &std::pair<double, double>::first);
   const auto below = above - 1;
   const double share = (size - below->first) / (above->first - below->first);
-  return below->second + share * (above->second - below->second);
+  return {below->second + share * (above->second - below->second), curve.half_width};
 }
 
 /// Interpolates between the measured numbers of ranks.
-double value_at(const std::map<int, MeasuredCurve>& curves, int ranks, double size) {
+CurveValue value_at(const MeasuredCurves& curves, int ranks, double size) {
   const auto above = curves.lower_bound(ranks);
   if (above == curves.end()) return value_at(curves.rbegin()->second, size);
   if (above->first == ranks || above == curves.begin()) return value_at(above->second, size);
   const auto below = std::prev(above);
   const double share = std::log2(static_cast<double>(ranks) / below->first) /
                        std::log2(static_cast<double>(above->first) / below->first);
-  return (1 - share) * value_at(below->second, size) + share * value_at(above->second, size);
+  return mix(value_at(below->second, size), value_at(above->second, size), share);
+}
+
+/// What was measured beside NCCL's formula, for this kind of collective or, where that is unknown,
+/// for an all-gather: both move the same chunks over the same links.
+std::optional<CurveValue> measured_factor(const Links& links, const CollectiveWork& work) {
+  const double size = std::log2(static_cast<double>(std::max<std::int64_t>(work.bytes, 1)));
+  if (const auto own = links.measured.find({work.kind, work.nodes}); own != links.measured.end())
+    return value_at(own->second, work.ranks, size);
+  const auto gathers = links.measured.find({CollectiveKind::all_gather, work.nodes});
+  if (gathers == links.measured.end() || work.kind == CollectiveKind::send_receive)
+    return std::nullopt;
+  CurveValue found = value_at(gathers->second, work.ranks, size);
+  found.half_width = std::hypot(found.half_width, borrowed_half_width);
+  return found;
 }
 
 }  // namespace
@@ -159,12 +193,11 @@ CollectiveTime CollectiveModel::time(const CollectiveWork& work) const {
   CollectiveTime found{
       .us = choice.us, .algorithm = choice.way.algorithm, .protocol = choice.way.protocol};
   double half_width = links_.bare_half_width;
-  const auto curves = links_.measured.find({work.kind, work.nodes});
-  if (curves != links_.measured.end()) {
-    const double size = std::log2(static_cast<double>(std::max<std::int64_t>(work.bytes, 1)));
-    found.us *= std::exp(value_at(curves->second, work.ranks, size));
-    found.basis = TimeBasis::calibrated;
-    half_width = links_.half_width;
+  if (const std::optional<CurveValue> measured = measured_factor(links_, work)) {
+    found.us *= std::exp(measured->factor);
+    half_width = measured->half_width;
+    if (!links_.measured_elsewhere && links_.measured.contains({work.kind, work.nodes}))
+      found.basis = TimeBasis::calibrated;
   }
   found.low_us = found.us * std::exp(-half_width);
   found.high_us = found.us * std::exp(half_width);

@@ -15,9 +15,16 @@
 
 namespace symprof::profile {
 
-/// Measured collectives of one kind in one group: logarithm (base 2) of the size in bytes,
-/// ascending, and measured time divided by NCCL's formula (natural logarithm).
-using MeasuredCurve = std::vector<std::pair<double, double>>;
+/// Measured collectives of one kind in one group.
+struct MeasuredCurve {
+  /// Logarithm (base 2) of the size in bytes, ascending, and measured time divided by NCCL's
+  /// formula (natural logarithm).
+  std::vector<std::pair<double, double>> points;
+  /// Of a 90 % interval (natural logarithm).
+  double half_width = 0.5;
+};
+/// By number of ranks.
+using MeasuredCurves = std::map<int, MeasuredCurve>;
 
 struct Links {
   int nvlink_generation = 0;  ///< 0: none.
@@ -29,11 +36,12 @@ struct Links {
   int nvls_channels = 0;
   double nvls_channel_gb = 0;
   HostProcessor host = HostProcessor::intel;
-  /// By kind, nodes, ranks.
-  std::map<std::pair<CollectiveKind, int>, std::map<int, MeasuredCurve>> measured;
-  /// Half widths (natural logarithm) of 90 % intervals: with a measured curve, and of the formula
-  /// alone.
-  double half_width = 0.5, bare_half_width = 0.7;
+  /// By kind and nodes.
+  std::map<std::pair<CollectiveKind, int>, MeasuredCurves> measured;
+  /// The curves come from other machines with the same kind of link.
+  bool measured_elsewhere = false;
+  /// Half width (natural logarithm) of a 90 % interval of the formula alone.
+  double bare_half_width = 0.7;
   std::string fitted_on, source;
 };
 
@@ -44,7 +52,8 @@ struct CollectiveTime {
   double us = 0, low_us = 0, high_us = 0;
   NcclAlgorithm algorithm = NcclAlgorithm::ring;
   NcclProtocol protocol = NcclProtocol::simple;
-  /// `calibrated` if collectives of this kind and number of nodes were measured on this device.
+  /// `calibrated` if collectives of this kind and number of nodes were measured on this device;
+  /// not if the curve is that of another kind or of another machine.
   TimeBasis basis = TimeBasis::data_sheet;
 };
 

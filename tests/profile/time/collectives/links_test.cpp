@@ -72,11 +72,54 @@ TEST_SUITE("links") {
       }
   }
 
+  TEST_CASE("without NVLink: held-out large all-gathers of 2, 4 and 8 ranks") {
+    CHECK(median_error("l40s", CollectiveKind::all_gather) <= 0.05);
+  }
+
+  TEST_CASE("a kind without a curve takes the all-gathers' factor, with a wider interval") {
+    Links links{.channels = 2, .channel_gb = 12};
+    links.measured[{CollectiveKind::all_gather, 1}][8] = {.points = {{20, 1.5}}, .half_width = 0.4};
+    const CollectiveModel model(links, 8);
+    const auto logarithm = [](double value, double by) { return std::log(value / by); };
+    for (const CollectiveKind kind : {CollectiveKind::all_gather, CollectiveKind::all_reduce,
+                                      CollectiveKind::reduce_scatter, CollectiveKind::all_to_all}) {
+      CAPTURE(name(kind));
+      const CollectiveWork work{kind, 1 << 20, 8, 1};
+      const CollectiveTime time = model.time(work);
+      const bool own = kind == CollectiveKind::all_gather;
+      CHECK(logarithm(time.us, nccl_choice(work, model.topology(work)).us) == doctest::Approx(1.5));
+      CHECK((time.basis == TimeBasis::calibrated) == own);
+      CHECK((logarithm(time.high_us, time.us) > 0.41) == !own);
+    }
+    const CollectiveWork send{CollectiveKind::send_receive, 1 << 20, 8, 1};
+    CHECK(model.time(send).us == doctest::Approx(nccl_choice(send, model.topology(send)).us));
+  }
+
+  TEST_CASE("curves of other machines are no calibration, and the interval holds both machines") {
+    const CollectiveModel unmeasured = collective_model_of(load_device(root + "/devices/l4.json"));
+    for (const int ranks : {2, 4, 8}) {
+      CAPTURE(ranks);
+      const CollectiveWork work{CollectiveKind::all_gather, 1 << 26, ranks, 1};
+      const CollectiveTime time = unmeasured.time(work);
+      CHECK(time.basis == TimeBasis::data_sheet);
+      const double formula = nccl_choice(work, unmeasured.topology(work)).us;
+      for (const char* device : {"l40s", "rtx-pro-6000"}) {
+        CAPTURE(device);
+        const CollectiveModel known =
+            collective_model_of(load_device(root + "/devices/" + device + ".json"));
+        const double factor =
+            known.time(work).us / nccl_choice(work, known.topology(work)).us;
+        CHECK(time.low_us <= factor * formula);
+        CHECK(time.high_us >= factor * formula);
+      }
+    }
+  }
+
   TEST_CASE("between measured sizes and groups a curve is a straight line") {
     Links links{.nvlink_generation = 4, .channels = 8, .channel_gb = 48};
     auto& curves = links.measured[{CollectiveKind::all_reduce, 1}];
-    curves[2] = {{20, 0.0}, {22, 0.4}};
-    curves[8] = {{20, 0.2}, {22, 0.6}};
+    curves[2].points = {{20, 0.0}, {22, 0.4}};
+    curves[8].points = {{20, 0.2}, {22, 0.6}};
     const CollectiveModel model(links, 9);
     const auto factor = [&](std::int64_t bytes, int ranks) {
       const CollectiveWork work{CollectiveKind::all_reduce, bytes, ranks, 1};
