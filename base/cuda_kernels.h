@@ -1,6 +1,6 @@
-// Whether this process needs LibTorch's CUDA kernels. LibTorch registers its CUDA hooks when its
-// library is loaded, and symprof's simulated hooks would conflict with them: so the choice is made
-// before LibTorch is loaded.
+// Chooses whether this process loads LibTorch with its CUDA library. LibTorch registers its CUDA
+// hooks when that library is loaded, and they would conflict with symprof's simulated hooks, so the
+// choice is made before LibTorch is loaded.
 //
 // Public header.
 #pragma once

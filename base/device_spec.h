@@ -57,8 +57,8 @@ struct DeviceSpec {
   /// Path of the file with coefficients of kernel times (profile/time/kernel_times.h), which may be
   /// this device's own; empty: values of the data sheet are used.
   std::string kernel_times;
-  /// Of a device that has none of its own: those of the H200 (devices/clocks/h200.json). Null: not
-  /// known.
+  /// Kernel clocks; a device without a file of its own has those of the H200
+  /// (devices/clocks/h200.json). Null: unknown.
   std::shared_ptr<const KernelClocks> kernel_clocks;
   /// Path of the file with its links to other devices and to the network, as NCCL sees them
   /// (profile/time/collectives/links.h); empty: not known.

@@ -1,5 +1,5 @@
-// Clocks that kernels of a GPU take for their work, as devices/clocks/*.json has them: what the
-// rules of profile/cost/time/ ask where a kernel takes longer than its bytes.
+// Clock cycles that some kernels of a GPU take for their work (devices/clocks/*.json). The rules of
+// profile/cost/time/ read them for kernels that are slower than their memory traffic.
 //
 // Public header.
 #pragma once
@@ -10,11 +10,11 @@
 
 namespace symprof {
 
-/// By "<rule>.<name>" ("roll.per_clock"). Names that end in per_clock are numbers for each clock of
-/// a multiprocessor, others are clocks.
+/// By "<rule>.<name>" ("roll.per_clock"). A name that ends in per_clock gives numbers processed in
+/// one cycle of a multiprocessor; other names give cycles.
 using KernelClocks = std::map<std::string, double, std::less<>>;
 
-/// Throws Error with the file, the key and what was wanted.
+/// Reads a file of clocks. Throws Error that names the file, the key and what was expected.
 KernelClocks load_kernel_clocks(const std::string& path);
 
 }  // namespace symprof

@@ -1,5 +1,4 @@
-// --format, for every command that has it: the names are those of its rows in
-// report/write/formats.h.
+// The option --format of all commands. Its values are the command's rows in report/write/formats.h.
 #pragma once
 
 #include <fmt/format.h>

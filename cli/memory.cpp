@@ -24,7 +24,7 @@ constexpr settings::Named<report::MemoryRows> row_names[] = {
 struct Options {
   OutputOptions output;
   std::string path;
-  std::vector<std::string> other;  ///< What stands behind "--".
+  std::vector<std::string> other;  ///< The arguments after "--".
   std::string most_growth, device, by = "line", top = "20", format;
 };
 

@@ -1,4 +1,4 @@
-// A reason for kernels that a better model would not need.
+// A reason why the engine runs kernels that a changed model would not need.
 #pragma once
 
 #include <cstdint>
@@ -19,19 +19,19 @@ struct Cause {
     precision,          ///< A type changes between the two.
     pointwise_head,     ///< Q and DQ before an operator that no convolution or product feeds.
     operand,            ///< The other operand is no constant and no residual.
-    unknown,            ///< Nothing in the engine or the model tells.
+    unknown,            ///< Neither the engine nor the model shows the reason.
   };
   Kind kind = Kind::unknown;
-  std::string place;                  ///< The layer or node at which it shows.
-  std::vector<int> layers;            ///< The kernels that would not run without it.
+  std::string place;                  ///< The layer or node where the cause is.
+  std::vector<int> layers;            ///< The layers that would be fused away without the cause.
   std::string what;                   ///< A sentence.
-  std::string change;                 ///< What to do in the model; empty where that is not known.
+  std::string change;                 ///< The change to make in the model; empty if unknown.
   std::optional<double> measured_ms;  ///< Of `layers`; empty without times.
-  /// The layers that those of `layers` would be part of; empty where that is not known.
+  /// The layers that `layers` would be fused into; empty if unknown.
   std::vector<int> partners;
   std::optional<double> group_ms;  ///< Of `layers` and `partners`; empty without times.
-  /// What a device needs at least where each of `partners` does the work of its own `layers`, too;
-  /// empty without a device, without partners, or where a size is not known.
+  /// Roofline bound of the time of `partners` if each also did the work of its share of `layers`;
+  /// empty without a device, without partners, or if a size is unknown.
   std::optional<double> ideal_ms;
 };
 

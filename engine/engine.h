@@ -30,7 +30,7 @@ struct Layer {
   int profile = 0;      ///< The optimization profile that it belongs to.
   std::string type;     ///< "CaskConvolution", "kgen"; empty in a file with names only.
   std::string subtype;  ///< ParameterType: "Convolution", "PointWise".
-  std::string origin;   ///< Of a reformat: "REFORMAT", "QDQ", "SLICE".
+  std::string origin;   ///< Set for a reformat: "REFORMAT", "QDQ", "SLICE".
   std::string tactic;   ///< TacticName, or its value if the file has only that.
   std::vector<Tensor> inputs, outputs;
   std::vector<std::string> metadata;         ///< Names of ONNX nodes from `[ONNX Layer: ]` marks.
@@ -38,7 +38,7 @@ struct Layer {
   std::optional<Filter> filter;              ///< Empty if not in the file.
 };
 
-/// What a build log says became of a quantizer.
+/// How the builder fused a quantizer, according to its log.
 struct Fusion {
   enum class Kind : std::uint8_t {
     absorbed,    ///< It was fused into the layer `into`.

@@ -1,4 +1,4 @@
-// What follows from the words that an engine has for a tensor or a layer.
+// Kinds of layers and sizes of tensors, derived from the engine's names for them.
 #pragma once
 
 #include <cstdint>
@@ -8,17 +8,17 @@
 
 namespace symprof::engine {
 
-/// What the tensor takes in memory, with the channels that its layout adds. Empty where sizes or
-/// dtype are not known, or the product does not fit into 64 bits.
+/// Bytes of the tensor in memory, including channels that its layout pads. Empty if a size or the
+/// dtype is unknown, or if the product does not fit into 64 bits.
 std::optional<std::int64_t> bytes(const Tensor& tensor);
 
-/// Whether a kernel runs for the layer. Types that a file does not give may run one.
+/// True if a kernel runs for the layer; a layer of unknown type is assumed to run one.
 bool has_kernel(const Layer& layer);
-/// Whether the layer was put in to change the format or the dtype of a tensor, and is no node of
-/// the model.
+/// True if the builder inserted the layer to change a tensor's format or dtype: no node of the
+/// model is in it.
 bool is_reformat(const Layer& layer);
-/// Whether the layer is a Q or DQ of the model that no other layer took in, and that a kernel runs
-/// for: its origin says so, or its name alone.
+/// True if the layer is a Q or DQ of the model that was not fused into another layer and for which
+/// a kernel runs: its origin says so, or its name alone.
 bool is_lone_quantizer(const Layer& layer);
 
 }  // namespace symprof::engine

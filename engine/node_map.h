@@ -1,4 +1,4 @@
-// Which nodes of the model are in which layers of the engine: plain data.
+// The mapping between nodes of the model and layers of the engine, as plain data.
 #pragma once
 
 #include <algorithm>
@@ -8,11 +8,12 @@
 
 namespace symprof::engine {
 
-/// What says that a node is in a layer.
+/// The evidence that a node belongs to a layer.
 enum class Rule : std::uint8_t {
   mark,       ///< The layer's metadata names the node.
-  name,       ///< The layer's name has the node's, or that of a helper made for it.
-  log,        ///< The build log says that the node went into one that the layer names.
+  name,       ///< The layer's name contains the node's name, or the name of a helper node that the
+              ///< builder made for it.
+  log,        ///< The build log says that the node was fused into a node that the layer names.
   flow,       ///< The node lies between the layer's outputs and its inputs.
   neighbour,  ///< A quantizer that no layer names, beside a node of the layer.
 };
@@ -25,19 +26,19 @@ struct Assignment {
   Certainty certainty = Certainty::certain;
 };
 
-/// What became of a node.
+/// How the engine implements a node.
 enum class Mapping : std::uint8_t {
-  kernel,   ///< It is in a layer for which a kernel runs.
-  view,     ///< It only gives a tensor another shape, and no kernel runs for it.
-  folded,   ///< It follows from constants: the builder computed it.
-  sizes,    ///< It computes sizes, on the host.
-  unknown,  ///< No rule says where it went.
+  kernel,   ///< The node is in a layer for which a kernel runs.
+  view,     ///< The node only reshapes a tensor; no kernel runs for it.
+  folded,   ///< The node depends on constants only: the builder computed it.
+  sizes,    ///< The node computes sizes, on the host.
+  unknown,  ///< No rule found a layer for the node.
 };
 
 struct NodeMapping {
   Mapping mapping = Mapping::unknown;
-  std::vector<Assignment> layers;  ///< More than one where its work was divided.
-  std::string reason;              ///< Of a node without a kernel, a sentence's part.
+  std::vector<Assignment> layers;  ///< More than one if the node's work is split.
+  std::string reason;              ///< For a node without a kernel: why, as part of a sentence.
 
   int first_layer() const { return layers.empty() ? -1 : layers.front().layer; }
   bool is_in(int layer) const {
@@ -47,11 +48,11 @@ struct NodeMapping {
 
 struct LayerNodes {
   std::vector<int> nodes;  ///< In the model's order.
-  int owner = -1;          ///< Of a reformat: the layer that it is for, where that is there.
-  std::string region;      ///< The region that it is a kernel of, or that it is a reformat for.
-  int serves = -1;         ///< Of a layer without nodes: the node whose result it makes or takes.
+  int owner = -1;          ///< For a reformat: the layer that it serves; -1: unknown.
+  std::string region;      ///< The region of the engine whose kernel or reformat this layer is.
+  int serves = -1;  ///< For a layer without nodes: the node whose result it produces or reads.
 
-  /// Whether the layer's place in the model is known.
+  /// True if it is known what the layer implements.
   bool is_resolved() const {
     return !nodes.empty() || owner >= 0 || !region.empty() || serves >= 0;
   }

@@ -34,7 +34,8 @@ struct Operator {
   /// For an autograd node: the thread of its forward operator, in the profiler's numbering; 0 for a
   /// forward operator.
   std::int64_t forward_thread = 0;
-  /// Sizes of its arguments, an empty list for those that are not tensors; empty if not recorded.
+  /// Sizes of each argument; an empty list for an argument that is no tensor. Empty if not
+  /// recorded.
   std::vector<std::vector<std::int64_t>> input_sizes;
 };
 

@@ -23,8 +23,8 @@ profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
   return {.loop = loop, .device_bytes = free};
 }
 
-/// True if what the loop reserves without a limit is within the device's limit. Garbage collection
-/// starts before the limit is reached.
+/// True if the memory that an unlimited loop reserves is within the device's limit. Garbage
+/// collection starts before the limit is reached.
 bool never_asks_for_more(const StepMemory& wanted, const profile::StepMemoryOptions& there) {
   const profile::AllocatorSettings& allocator = there.loop.allocator;
   const auto limit = static_cast<std::int64_t>(allocator.per_process_memory_fraction *

@@ -48,9 +48,8 @@ struct Fit {
   /// True if it fits with the likely lifetimes of those values (PeakUncertainty::bytes), and if all
   /// of them live until the step ends (most_bytes); empty where the peak is no lower bound.
   std::optional<bool> fits_if_likely, fits_at_most;
-  /// Bytes that the model's own calls may need beyond those of the file (other_calls_margin_bytes
-  /// in profile/memory/other_calls.h), and true if it fits with those too; empty where there is no
-  /// such uncertainty.
+  /// Bytes that the real model may need beyond the file's calls (other_calls_margin_bytes in
+  /// profile/memory/other_calls.h), and true if it fits even then; empty without such uncertainty.
   std::int64_t other_calls_bytes = 0;
   std::optional<bool> fits_with_other_calls;
 
@@ -98,7 +97,7 @@ struct OfferedPlan {
   std::optional<std::int64_t> least_bytes;
 };
 
-/// The largest size that fits with a checkpoint plan of its own, and that plan.
+/// The largest size that fits with a checkpoint plan, and that plan.
 struct PlannedSize {
   LargestSize size;
   std::optional<OfferedPlan> plan;

@@ -33,7 +33,7 @@ struct Job {
   bool is_asked() const { return samples || deadline_seconds || prices; }
 };
 
-/// Whether a job meets its deadline, judged by the interval of the step's time.
+/// If a job meets its deadline, judged by the interval of the step's time.
 enum class InTime : std::uint8_t {
   yes,       ///< Even at the slow end of the 90 % interval.
   likely,    ///< With the predicted time.

@@ -100,7 +100,7 @@ struct Figure {
   Shown shown = Shown::on_request;
 };
 
-/// All figures; those of rows in the order in which tables and JSON have them.
+/// All figures. Figures of rows come in the order of tables and JSON.
 std::span<const Figure> figures();
 /// The figure with this key. Throws Error if there is none.
 const Figure& figure_of(std::string_view key);

@@ -7,8 +7,8 @@
 
 namespace symprof::profile {
 
-/// `rows` have their nodes; every node is in exactly one of them. A row of one node gets that
-/// node's figures.
+/// Fills the figures of `rows`, whose nodes are set; every node is in exactly one row. A row of one
+/// node has that node's figures.
 void fill_figures(const Profile& profile, std::vector<FoldedRow>& rows);
 
 }  // namespace symprof::profile

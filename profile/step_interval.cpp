@@ -7,8 +7,9 @@ namespace {
 
 /// Half width (natural logarithm) of the error common to all kernels of a step on another board.
 constexpr double common_half_width = 0.10;
-/// Correlated share of the half widths of a class' kernels, validated on whole steps of NeuSight,
-/// timm and an H200 (docs/evaluation/time_accuracy.md, docs/evaluation/accuracy.md).
+/// The share of an interval's half width that is common to all kernels of a class, and so does not
+/// average out over a step. Validated on whole steps of NeuSight, timm and an H200
+/// (docs/evaluation/time_accuracy.md, docs/evaluation/accuracy.md).
 constexpr double class_share = 0.5;
 
 }  // namespace

@@ -31,8 +31,8 @@ T& choose(Pass pass, T& forward, T& backward, T& optimizer) {
   return pass == Pass::forward ? forward : pass == Pass::backward ? backward : optimizer;
 }
 
-/// The share of L2 that keeps a step's data; larger data is evicted before it is read again,
-/// entirely at twice as much.
+/// If a step's data takes up to this share of L2, all of it is still in L2 when it is read again.
+/// With twice as much data none is; between, the share falls linearly.
 constexpr double kept_share_of_cache = 0.5;
 /// Interpolates between kernels after a cache flush (0) and kernels in a loop (1): in a step
 /// operands are in L2, but code and arguments are not on the multiprocessors, replaced by other

@@ -26,8 +26,9 @@ struct TimeOptions {
 
 /// A collective of the step with its time, in a queue beside computation.
 struct TimedCollective {
-  CallId before_call = 0;  ///< Issued before it: what the calls before it make is what it sends.
-  CallId needed_by = 0;    ///< Calls from this one on wait for it; behind the last: the step does.
+  /// The collective is issued before this call, and sends results of earlier calls.
+  CallId before_call = 0;
+  CallId needed_by = 0;  ///< Calls from this one on wait for it; behind the last: the step does.
   double us = 0;
 };
 
@@ -36,10 +37,10 @@ struct CallTime {
   double us = 0, low_us = 0, high_us = 0;  ///< Nine of ten measurements lie between the two.
   std::int32_t launches = 0;               ///< Kernels at least.
   profile::Limit limit = profile::Limit::nothing;
-  profile::TimeBasis basis =
-      profile::TimeBasis::calibrated;  ///< The least certain of its kernels'.
-  bool waits = false;                  ///< The host waits for it.
-  bool has_policy = false;             ///< Python is asked about it first (profile/policy_calls.h).
+  /// The least certain of its kernels'.
+  profile::TimeBasis basis = profile::TimeBasis::calibrated;
+  bool waits = false;       ///< The host waits for it.
+  bool has_policy = false;  ///< Python is asked about it first (profile/policy_calls.h).
   /// Class and kind of the kernel that takes longest (profile/time/kernel.h).
   profile::TimeClass time_class = profile::TimeClass::elementwise;
   std::string_view kind;
@@ -52,7 +53,7 @@ struct CallSlot {
   double begin_us = 0, end_us = 0;     ///< The same where nothing runs.
 };
 
-/// What a pipeline's ranks wait for each other, with the times of all stages.
+/// Times for which a pipeline's ranks wait for each other, and the times of all stages.
 struct PipelineTime {
   double makespan_us = 0;  ///< All passes of all microbatches, on all ranks.
   double bubble = 0;       ///< The share of it in which a rank is idle, on average.
@@ -60,15 +61,15 @@ struct PipelineTime {
   double transfer_us = 0;  ///< The longest message between two stages.
 };
 
-/// A step of a loop that waits for nothing but what its calls wait for: the host issues calls, the
-/// device runs what was issued. Microseconds.
+/// Time of one step, in microseconds: the host issues calls, the device runs them in order, and the
+/// host waits only where a call synchronizes.
 struct StepTime {
   LaunchKind launch = LaunchKind::eager;
   double forward_us = 0, backward_us = 0, optimizer_us = 0;  ///< The device is busy.
   double host_us = 0;                                        ///< The host issues calls.
   double step_us = 0, low_us = 0, high_us = 0;
   double idle_us = 0;         ///< The device waits for the host, or for its next kernel to begin.
-  double peak_us = 0;         ///< What products would take at the peak of their types.
+  double peak_us = 0;         ///< The time of all products at the peak rate of their types.
   double model_peak_us = 0;   ///< The same without what backward computes again.
   double data_sheet_us = 0;   ///< Of the busy time: what no measurement of the device stands for.
   std::int64_t launches = 0;  ///< Kernels at least.

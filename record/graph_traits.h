@@ -1,5 +1,5 @@
-// What the rest of the program asks of a graph, whichever front end read it. A reader sets all of
-// it once; nothing else tells file formats apart.
+// Properties of a graph that depend on its front end. The reader of each file format sets them
+// once; no other code depends on the format.
 //
 // Public header.
 #pragma once
@@ -18,11 +18,12 @@ struct GraphTraits {
   /// The reader entered every function that the model calls: a node's line is in the function that
   /// made it, at the first line of a statement, and values are released where the code does.
   bool functions_are_followed = false;
-  /// The body of a `with` block was a subgraph that was called with what it reads.
+  /// The file has the body of a `with` block as a subgraph, called with the values that the block
+  /// reads.
   bool blocks_are_calls = false;
   /// The forward pass of a torch.autograd.Function is written out, its backward pass lost.
   bool loses_own_backward = false;
-  /// Value::requires_grad of an input is what the file says.
+  /// Value::requires_grad of an input comes from the file.
   bool knows_input_gradients = false;
   /// Value::recorded_dtype is set for every tensor that a node makes.
   bool records_dtypes = false;
@@ -36,11 +37,12 @@ struct GraphTraits {
   bool saves_export_masks = false;
   /// The file's weights are pickles, which LibTorch reads.
   bool weights_are_pickled = false;
-  /// How a model was exported, up to the last argument of the call; empty where it was traced.
+  /// The beginning of the call that exports a model in this format, up to its last argument; empty
+  /// for a traced program.
   std::string_view export_call;
 
-  /// A node's line may be inside of a statement, and that of the code which calls the function that
-  /// made it.
+  /// True if a node's line may be in the middle of a statement, or be the line that calls the
+  /// function which made the node.
   bool has_outer_lines() const { return has_python_lines && !functions_are_followed; }
 };
 

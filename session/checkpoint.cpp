@@ -32,9 +32,9 @@ class PlannedStep final : public plan::CheckpointTrial {
         profile::simulate_step_memory(recording, settings_.step.device, {.loop = settings_.loop}));
   }
 
-  /// No memory is reserved up front where the allocator would release it, or not use it for other
-  /// blocks. A block that does not fit takes a segment of its own; then that much less is reserved
-  /// up front.
+  /// Simulates the step with memory reserved up front. Empty if the allocator would release that
+  /// memory or not use it for other blocks. A block that does not fit into it takes a segment of
+  /// its own; then that much less is reserved up front.
   std::optional<plan::ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                             std::int64_t small_segments_bytes,
                                             std::int64_t most_bytes) override {

@@ -31,7 +31,7 @@ void write_directly(const std::string& file, std::string_view text) {
   if (close(descriptor) != 0 || !complete) cannot_write(file, errno);
 }
 
-/// A link keeps pointing where it points: what is there is replaced.
+/// The file that a symbolic link points to, so that a write replaces that file and keeps the link.
 std::string follow_links(fs::path file) {
   constexpr int most = 40;  // As Linux allows.
   std::error_code error;

@@ -22,15 +22,16 @@ namespace symprof {
 struct FormulaQuestion {
   /// The formulas' variables, named as in Settings::sizes.
   std::vector<std::string> dimensions;
-  /// The figures of a profile that formulas are wanted for: as many, in the same order, at every
-  /// size. Throws Error where that cannot be.
+  /// Returns the figures of a profile that formulas are fitted to: the same figures in the same
+  /// order at every size. Throws Error if that is impossible.
   std::function<std::vector<std::int64_t>(const Profile&)> figures;
-  /// Index of the figure that is Totals::peak_requested_bytes; empty: none is. Where it is no
-  /// polynomial, the answer looks for moments whose largest it is.
+  /// Index of the figure that is Totals::peak_requested_bytes; empty if there is none. If this
+  /// figure is not a polynomial, FormulaAnswer::moments gives it as a maximum of several
+  /// polynomials.
   std::optional<std::size_t> requested_peak;
 };
 
-/// The allocator at one size.
+/// Peak memory at one choice of sizes, as the simulated allocator counts it.
 struct SizedPeak {
   CallId call = none;  ///< The call that ran at the peak of allocated bytes.
   Phase phase = Phase::forward;

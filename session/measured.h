@@ -1,4 +1,4 @@
-// What was measured elsewhere, read for a profile of the same model.
+// Measurements made elsewhere, read for a profile of the same model.
 //
 // Public header.
 #pragma once

@@ -22,8 +22,9 @@ std::vector<TimedCollective> timed_collectives(const Recording& recording,
 /// True if the step is timed and its rank waits for other ranks.
 bool has_pipeline_time(const Settings& settings);
 
-/// Fills `pipeline` of the time of `profile`, whose step becomes the pipeline's: prepares and
-/// records the other ranks of `model`. Throws what Session::prepare and record throw.
+/// Replaces the step time of `profile`, which is that of one rank, by the time of the whole
+/// pipeline, and fills `profile.time->pipeline`. Prepares and records the other ranks of `model`.
+/// Throws what Session::prepare and record throw.
 void add_pipeline_time(Session& session, const PreparedModel& model, Profile& profile);
 
 }  // namespace symprof

@@ -38,7 +38,7 @@ struct PreparedModel {
   Settings given;
 };
 
-/// Whether a training loop fits devices.
+/// The question of Session::fit: does a training loop fit devices?
 struct FitQuestion {
   /// Devices to answer for; empty: the device of the settings.
   std::vector<DeviceSpec> devices;
@@ -57,12 +57,12 @@ struct FitAnswer {
   plan::Job job;                         ///< The given job.
 };
 
-/// Which activations to keep, and which to recompute.
+/// The question of Session::checkpoint: which activations to keep and which to recompute.
 struct CheckpointQuestion {
   /// Device memory of the process, CUDA's context included, in bytes. Empty: the device's memory
   /// for one budget, and the curve over all of them.
   std::vector<std::int64_t> budgets;
-  /// Modules that may be recomputed; empty: those that plan::regions_of finds.
+  /// Modules that may be recomputed; empty: plan::regions_of chooses them.
   std::vector<std::string> regions;
   /// False: whole modules are recomputed, as shape/step/checkpoint.h does in C++.
   bool keeps_calls = true;
@@ -90,8 +90,8 @@ struct CheckpointAnswer {
   plan::SimulatedPlan plain, all_again;
   double plain_step_us = 0;
   bool offloads = false;  ///< As it was asked.
-  bool waits_for_host =
-      false;  ///< The step is host-bound: times are those of the host that issues the calls.
+  /// The step is host-bound: times are those of the host that issues the calls.
+  bool waits_for_host = false;
   bool uses_cublas = false;        ///< cuBLAS keeps a workspace for each thread.
   std::int64_t unknown_calls = 0;  ///< Without a time.
   std::int64_t context_bytes = 0;  ///< Set aside of each budget.
@@ -110,8 +110,8 @@ struct CheckpointAnswer {
   MemoryBreakdown plain_at_least;
 };
 
-/// Which batch has the most samples per second, each with the checkpoint plan of least time that
-/// fits.
+/// The question of Session::throughput: the batch with the most samples per second, each with the
+/// fastest checkpoint plan that fits.
 struct ThroughputQuestion {
   std::vector<DeviceSpec> devices;  ///< Empty: the device of the settings.
   /// Memory of the process on each device, CUDA's context included; empty: all of the device's

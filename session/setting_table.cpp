@@ -79,7 +79,7 @@ std::vector<std::string> checkpoints_of(const StepOptions& step) {
   return all;
 }
 
-/// Settings of the allocator add up: what is given later adds to what was given before.
+/// Settings of the allocator accumulate: later ones are added to earlier ones.
 void read_alloc_conf(Settings& settings, const std::string& given) {
   settings.alloc_conf += (settings.alloc_conf.empty() ? "" : ",") + given;
   settings.loop.allocator = profile::parse_allocator_settings(settings.alloc_conf);

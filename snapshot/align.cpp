@@ -36,8 +36,8 @@ struct Side {
   }
 };
 
-/// What makes two sites one: the sizes of their blocks; or, where most sizes are others, as with
-/// another batch, their names first.
+/// How sites of two snapshots are matched: by the sizes of their blocks, or first by name if most
+/// sizes differ (as with another batch).
 enum class Likeness : std::uint8_t { sizes, names };
 
 /// A longest common subsequence, with weights.
@@ -57,7 +57,7 @@ class Alignment {
         at(i, j) = std::max({at(i + 1, j), at(i, j + 1), at(i + 1, j + 1) + weight(i, j)});
   }
 
-  /// Bytes of equal requests in all pairs, and a little more.
+  /// The weight of the best alignment: in essence the bytes of equal requests in all pairs.
   double weight_of_all() { return at(0, 0); }
 
   void add_pairs(std::vector<SitePair>& pairs) {
@@ -77,8 +77,8 @@ class Alignment {
  private:
   double& at(std::size_t i, std::size_t j) { return best_[i * width_ + j]; }
 
-  /// Equal requests count their bytes. A site of the same name, or with as many blocks, counts a
-  /// little; the same name counts most where sizes are others.
+  /// How well two sites match: the bytes of the requests they have in common. An equal name or an
+  /// equal number of blocks breaks ties; with Likeness::names an equal name outweighs any bytes.
   double weight(std::size_t i, std::size_t j) const {
     const SiteBlocks& a = before_[a_.sites[i]];
     const SiteBlocks& b = after_[b_.sites[j]];
@@ -103,7 +103,7 @@ double bytes_of(const Side& side) {
   return sum;
 }
 
-/// Sites of one kind.
+/// Aligns the sites of one kind.
 void align_kind(const std::vector<SiteBlocks>& before, const std::vector<SiteBlocks>& after,
                 const Side& a, const Side& b, std::vector<SitePair>& pairs) {
   constexpr std::size_t most_products = 1'000'000;

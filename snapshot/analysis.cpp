@@ -106,7 +106,8 @@ class GrowthWalk {
     grown_ = 0;
   }
 
-  /// The most that is allocated while reserved is at its peak: what is free then is of no use.
+  /// Finds the moment with the most allocated bytes among those at the peak of reserved bytes:
+  /// memory that is free then is fragmented.
   void find_moment(Fragmentation& fragmentation) const {
     const Usage& usage = walk_.usage();
     if (usage.reserved != history_.reserved.bytes) return;

@@ -25,15 +25,15 @@ struct PoolUse {
   std::int64_t stream = 0;
   bool is_small = false, is_expandable = false;
   std::int64_t segments = 0, bytes = 0;
-  std::int64_t allocated = 0;  ///< Of it in blocks that are held, or wait for other streams.
+  std::int64_t allocated = 0;  ///< Bytes in blocks that are held, or still used by other streams.
   std::int64_t largest_free = 0;
 };
 
-/// Requests of one line for which the allocator took more from the device.
+/// Requests of one line for which the allocator reserved more memory.
 struct PoolGrowth {
   LineId line = 0;
   std::int64_t bytes = 0, requests = 0;
-  /// Those made while the pools had at least as many bytes free, in other blocks.
+  /// Of these, requests made while the pools had at least as many bytes free, in other blocks.
   std::int64_t bytes_beside_free = 0, requests_beside_free = 0;
 };
 
@@ -44,7 +44,7 @@ struct OutOfMemory {
   LineId line = 0;
 };
 
-/// Reserved and not allocated, when reserved was at its peak.
+/// Fragmentation at the peak of reserved memory.
 struct Fragmentation {
   EventIndex event = no_event;
   std::int64_t reserved = 0, allocated = 0;
@@ -61,12 +61,12 @@ struct DeviceAnswer {
   Steps steps;
 };
 
-/// Which device of `snapshot` has the most events, and of those with none the most bytes.
+/// The device of `snapshot` with the most events; if none has events, the one with the most bytes.
 std::size_t busiest_device(const Snapshot& snapshot);
 
 DeviceAnswer analyze(const Snapshot& snapshot, const Sites& sites, std::size_t device);
 
-/// What was held after `event`, by line or by module; the largest first.
+/// Bytes held after `event`, by line or by module; the largest first.
 std::vector<Share> lines_at(const History& history, const Sites& sites, EventIndex event);
 std::vector<Share> modules_at(const History& history, const Sites& sites, EventIndex event);
 

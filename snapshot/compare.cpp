@@ -37,7 +37,7 @@ SiteBlocks named(const Line& line) {
           .place = {line.number}};
 }
 
-/// What is held at the allocated peak, by site; requests are in the order in which they were made.
+/// The blocks held at the allocated peak, by site, in order of request.
 template <class SiteOf, class NameOf>
 std::vector<SiteBlocks> blocks_at_peak(const History& history, SiteOf site_of, NameOf name_of) {
   std::map<std::uint32_t, SiteBlocks> found;
@@ -72,7 +72,7 @@ SiteChange::Held held(const SiteBlocks& site) {
   return held;
 }
 
-/// Takes out of both lists what has the same size of request and of block.
+/// Removes from both lists the blocks whose requested and allocated sizes are equal.
 void take_equal(SiteBlocks& a, SiteBlocks& b) {
   std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts;
   for (std::size_t i = 0; i < b.bytes.size(); ++i) ++counts[{b.requested[i], b.bytes[i]}];

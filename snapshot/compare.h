@@ -22,8 +22,8 @@ struct SiteChange {
   Held before, after;
   std::int64_t added_bytes = 0, added_blocks = 0;
   std::int64_t removed_bytes = 0, removed_blocks = 0;
-  std::int64_t resized_bytes =
-      0;  ///< Of requests that both have, with other sizes; below 0: shrank.
+  /// Of requests that both have, with other sizes; below 0: shrank.
+  std::int64_t resized_bytes = 0;
   std::int64_t resized_blocks = 0;
 
   std::int64_t bytes() const { return after.bytes - before.bytes; }
@@ -40,9 +40,9 @@ struct NamedHistory {
   const Sites& sites;
 };
 
-/// Blocks of a line are aligned by the sizes of their requests, and what is left by their order;
-/// lines by their file and function, their order there, and their blocks. So code that moves is no
-/// change.
+/// Compares two histories. Lines are matched by file and function, by order within a function, and
+/// by their blocks, so code that only moved is not a change. Blocks of a line are matched by
+/// requested size, and the remaining ones by order.
 Comparison compare(const NamedHistory& before, const NamedHistory& after);
 
 }  // namespace symprof::snapshot

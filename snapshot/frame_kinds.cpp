@@ -32,7 +32,7 @@ std::string shared_folder(const std::vector<std::string>& files) {
   return shared.value_or("");
 }
 
-/// What stands behind ".../site-packages/" names the package.
+/// The part of the path after ".../site-packages/", which begins with the package's name.
 std::string below_packages(const std::string& file) {
   constexpr std::string_view packages = "-packages/";
   const std::size_t at = file.rfind(packages);

@@ -38,11 +38,11 @@ std::optional<std::string> autograd_node(std::string_view function);
 /// "aten::bmm" of "at::_ops::bmm::call(…)"; nothing of others.
 std::optional<std::string> operator_name(std::string_view function);
 
-/// True of the functions that are in each stack: those that unwind it, and of the allocator.
+/// True for functions that are in every stack: those of the unwinder and of the allocator.
 bool is_of_every_stack(std::string_view function);
 
-/// Names of files keep their ends, those of functions their beginnings: no name is longer than a
-/// few lines, whatever a file says.
+/// Shortens an overlong name. Files keep their end, functions their beginning; so no name takes
+/// more than a few lines, whatever the file contains.
 std::string shortened_file(std::string file);
 std::string shortened_function(std::string function);
 

@@ -65,7 +65,8 @@ class Replay {
     history_.request_of_event[index] = request;
   }
 
-  /// What is given back and was never asked for was held before the recording.
+  /// Ends the block at the event's address. A block that is freed but was never allocated was held
+  /// before the recording.
   void end(EventIndex index, const Event& event) {
     auto at = held_.find(event.address);
     if (at == held_.end())
@@ -83,8 +84,8 @@ class Replay {
     held_.erase(at);
   }
 
-  /// Blocks of the segments at the end have their sizes there, and those that no event names were
-  /// held all the time.
+  /// Sets the sizes of blocks that are in the segments at the end; blocks that no event mentions
+  /// were held all the time.
   void compare_with_end() {
     for (const Segment& segment : snapshot_.segments) {
       if (segment.device != history_.device) continue;

@@ -18,14 +18,14 @@ using RequestIndex = std::uint32_t;
 constexpr std::uint32_t no_event = std::numeric_limits<std::uint32_t>::max();
 constexpr RequestIndex no_request = std::numeric_limits<std::uint32_t>::max();
 
-/// A block from when it was asked for until it was free again.
+/// A block from its allocation until it is free again.
 struct Request {
   std::int64_t address = 0, requested_bytes = 0;
-  std::int64_t bytes = 0;  ///< Of the block that it got.
+  std::int64_t bytes = 0;  ///< Size of the block, which may exceed the request.
   std::int64_t stream = 0;
   EventIndex begin = no_event;      ///< None: before the recording.
-  EventIndex freed = no_event;      ///< When the program gave it back; none: held at the end.
-  EventIndex completed = no_event;  ///< When other streams had done with it, too.
+  EventIndex freed = no_event;      ///< When the program freed it; none: held at the end.
+  EventIndex completed = no_event;  ///< When no other stream used it any more.
   StackId stack = 0;
   TextId metadata = 0;
 
@@ -41,14 +41,16 @@ struct Usage {
 
 struct Peak {
   std::int64_t bytes = 0;
-  EventIndex event = no_event;  ///< After which it was reached; none: at the start.
+  EventIndex event = no_event;  ///< The event that reached it; none: it was reached at the start.
 };
 
-/// Events that do not go together with those before them, or with what is held at the end.
+/// Events that contradict earlier ones, or the segments at the end.
 struct Contradictions {
-  std::int64_t allocated_twice = 0;  ///< A block at an address where one is held.
-  std::int64_t lost = 0;             ///< Held by the events, and not by the segments at the end.
-  std::int64_t other_size = 0;       ///< Given back, or held at the end, with another size.
+  std::int64_t allocated_twice = 0;  ///< A block is allocated at an address that is in use.
+  /// Blocks held according to the events, but not according to the segments.
+  std::int64_t lost = 0;
+  /// Blocks freed, or held at the end, with another size than at their allocation.
+  std::int64_t other_size = 0;
 
   std::int64_t all() const { return allocated_twice + lost + other_size; }
 };
@@ -59,16 +61,18 @@ struct History {
   std::vector<RequestIndex> request_of_event;
   Usage start, end;
   Peak requested, allocated, active, reserved;
-  /// Blocks of before the recording that are gone at the end: how large they were is what the
-  /// allocator's rules allow. The others' sizes are in the snapshot, or follow from where they lie.
+  /// Blocks allocated before the recording and freed during it: their size is inferred from the
+  /// allocator's rules. The size of all other blocks is in the snapshot or follows from their
+  /// addresses.
   std::int64_t inferred_sizes = 0;
   Contradictions contradictions;
 };
 
-/// Of one device. Throws Error where the sizes of all blocks do not fit into 64 bits.
+/// Replays the events of one device. Throws Error if the sizes of all blocks do not fit into 64
+/// bits.
 History replay(const Snapshot& snapshot, std::size_t device);
 
-/// The bytes by which `event` changes reserved memory; 0 unless it is of a segment.
+/// The change of reserved memory by `event`; 0 unless the event allocates or frees a segment.
 std::int64_t reserved_change(const Event& event);
 
 /// The usage after each event, one event after the other.
@@ -79,7 +83,7 @@ class UsageWalk {
         history_(history),
         usage_(history.start) {}
 
-  /// Goes past the next event; false at the end.
+  /// Advances to the next event; false at the end.
   bool next();
   EventIndex event() const { return next_ - 1; }
   const Usage& usage() const { return usage_; }

@@ -17,12 +17,13 @@ class Layout {
   void reserve(std::int64_t address, std::int64_t bytes, bool is_expandable);
   void release(std::int64_t address, std::int64_t bytes);
 
-  /// A block that is held from now on, of a size that is known.
+  /// Records a held block of known size.
   void hold(std::int64_t address, std::int64_t bytes);
   void give_back(std::int64_t address) { held_.erase(address); }
 
-  /// The size of the block at `address` that a request gets: rounded up, with what is left behind
-  /// it where the allocator would not split it off (`should_split` of CUDACachingAllocator.cpp).
+  /// The size of the block that a request at `address` gets: the rounded request, plus the
+  /// remainder behind it if the allocator would not split that off (`should_split` of
+  /// CUDACachingAllocator.cpp).
   std::int64_t block_size(std::int64_t address, std::int64_t requested) const;
 
  private:

@@ -15,7 +15,7 @@ using pickle::Document;
 using pickle::Kind;
 using pickle::Value;
 
-/// Puts what was read together.
+/// Assembles a Snapshot from the parts that were read.
 class Assembly {
  public:
   Assembly(const std::string& name, Document& document, Records& records)

@@ -51,7 +51,7 @@ bool is_key(const Value& value, Word word) {
   return value.kind == Kind::text && value.index == static_cast<std::uint32_t>(word);
 }
 
-/// Which record a dictionary is, by the keys that only such a one has.
+/// The kind of record that a dictionary is, recognized by keys that only this kind has.
 Records::Form form_of(std::span<const Value> entries) {
   for (std::size_t i = 0; i < entries.size(); i += 2) {
     if (is_key(entries[i], Word::action)) return Records::event;

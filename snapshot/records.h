@@ -14,7 +14,7 @@
 
 namespace symprof::snapshot {
 
-/// A segment whose blocks are still those of the document.
+/// A segment as read: its blocks are still dictionaries of the document.
 struct ReadSegment {
   Segment segment;
   pickle::Value blocks;

@@ -43,8 +43,9 @@ class Sites {
                               : lines_of_stacks_[request.stack];
   }
   LineId line_of(StackId stack) const { return lines_of_stacks_[stack]; }
-  /// The module: its path in a snapshot that symprof wrote; else the lines that called it and the
-  /// modules around it, from the outside in. What the program itself gave as metadata goes first.
+  /// The module that requested the block: its path in a snapshot that symprof wrote; else the lines
+  /// that called the module and its outer modules, outermost first. Metadata set by the program
+  /// precedes both.
   ModuleId module_of(const Request& request) const {
     return request.metadata != 0 ? modules_of_metadata_.at(request.metadata)
                                  : modules_of_stacks_[request.stack];

@@ -11,9 +11,9 @@
 
 namespace symprof::snapshot {
 
-/// A stack of frames; 0 is the one without any.
+/// A stack of frames; 0 is the empty stack.
 using StackId = std::uint32_t;
-/// A text of the snapshot; 0 is the empty one.
+/// A text of the snapshot; 0 is the empty text.
 using TextId = std::uint32_t;
 using FrameId = std::uint32_t;
 
@@ -33,16 +33,17 @@ enum class Action : std::uint8_t {
   segment_unmap,
   snapshot,
   oom,
-  unknown,  ///< A word of a later PyTorch.
+  unknown,  ///< An action that a later PyTorch has added.
 };
 
 struct Event {
-  std::int64_t address = 0;  ///< Of an out-of-memory event: what the device had free, in bytes.
-  std::int64_t bytes = 0;    ///< What was asked for; of segments, their size.
+  /// For an out-of-memory event: the free memory of the device, in bytes.
+  std::int64_t address = 0;
+  std::int64_t bytes = 0;    ///< Requested bytes; for a segment, its size.
   std::int64_t time_us = 0;  ///< Since 1970; 0 where the snapshot has no times.
   std::int64_t stream = 0;
   StackId stack = 0;
-  TextId metadata = 0;  ///< What torch._C._cuda_setMemoryMetadata gave.
+  TextId metadata = 0;  ///< The text set by torch._C._cuda_setMemoryMetadata.
   Action action = Action::unknown;
 };
 
@@ -54,7 +55,7 @@ struct Block {
   StackId stack = 0;
 };
 
-/// (0, 0) is the pool that all share; others are private, most of them of CUDA graphs.
+/// (0, 0) is the default pool; others are private, mostly of CUDA graphs.
 struct PoolId {
   std::int64_t first = 0, second = 0;
   friend auto operator<=>(const PoolId&, const PoolId&) = default;
@@ -68,15 +69,15 @@ struct Segment {
   std::vector<Block> blocks;
 };
 
-/// What allocator_settings says, as far as sizes follow from it.
+/// Those of the snapshot's allocator_settings that determine sizes of blocks.
 struct Settings {
   std::string conf;  ///< PYTORCH_CUDA_ALLOC_CONF.
   bool expandable_segments = false;
   std::optional<std::int64_t> max_split_size_bytes;
-  std::vector<std::int64_t> roundup_power2_divisions;  ///< Sixteen, or none.
+  std::vector<std::int64_t> roundup_power2_divisions;  ///< Sixteen values, or empty.
 };
 
-/// Frames and texts, each once.
+/// All frames, texts and stacks, without duplicates.
 class Stacks {
  public:
   std::span<const FrameId> frames(StackId stack) const {

@@ -11,25 +11,25 @@
 
 namespace symprof::snapshot {
 
-/// Blocks of one line that several steps left behind.
+/// Blocks requested by one line in several steps and never freed.
 struct Leak {
   LineId line = 0;
   std::int64_t bytes = 0, blocks = 0;
-  std::int64_t steps = 0;  ///< In how many steps they were asked for.
+  std::int64_t steps = 0;  ///< The number of steps that requested them.
   std::int64_t bytes_per_step() const { return steps == 0 ? 0 : bytes / steps; }
 };
 
 struct Steps {
-  std::vector<EventIndex> begins;       ///< Of each step; fewer than two: no rhythm was found.
-  std::vector<std::int64_t> allocated;  ///< When each began.
-  std::vector<std::int64_t> peaks;      ///< Of each, allocated.
+  std::vector<EventIndex>
+      begins;  ///< Start of each step; fewer than two: no repeating request was found.
+  std::vector<std::int64_t> allocated;  ///< Allocated bytes at the start of each step.
+  std::vector<std::int64_t> peaks;      ///< Peak of allocated bytes in each step.
   std::vector<Leak> leaks;              ///< The most bytes first.
 };
 
-/// A step begins with a request that comes once in each step, at even distances over the whole
-/// recording. What steps but the first and the last asked for, and what nobody gave back by the
-/// end, is what leaks: parameters' states are made in the first, and of the last step much is still
-/// held.
+/// Finds the requests that come once in each step, at even distances over the whole recording: each
+/// begins a step. Blocks that are never freed are leaks if a step other than the first and the last
+/// requested them: the first step creates optimizer states, and the last one is not over.
 Steps find_steps(const Snapshot& snapshot, const History& history, const Sites& sites);
 
 }  // namespace symprof::snapshot

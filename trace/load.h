@@ -1,4 +1,4 @@
-// Model files: which format one has, and its graph.
+// Detects the format of a model file and loads its graph.
 //
 // Public header.
 #pragma once

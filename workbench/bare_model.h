@@ -1,4 +1,4 @@
-// A model without its weights, and the weights beside it.
+// A model without its weights, and the weights kept apart.
 #pragma once
 
 #include <cstdint>

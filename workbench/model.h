@@ -17,7 +17,7 @@ namespace symprof::workbench {
 /// Shared, so that callers do not need onnx's headers.
 using Model = std::shared_ptr<onnx::ModelProto>;
 
-/// How much of a file's tensors to read.
+/// Which tensor data of a file to read.
 enum class Weights : std::uint8_t {
   skip,   ///< Omits data of tensors above 32 KiB: enough to inspect a graph.
   keep,   ///< All data of the file; external data stays in its file.

@@ -14,7 +14,7 @@ inline bool is_constant(const onnx::NodeProto& node) {
   return node.op_type() == "Constant" && plain_domain(node.domain()).empty();
 }
 
-/// Visits each of `nodes`, followed by those of its subgraphs.
+/// Visits each of `nodes`, and after a node the nodes of its subgraphs.
 inline void for_all_nodes(const google::protobuf::RepeatedPtrField<onnx::NodeProto>& nodes,
                           const std::function<void(const onnx::NodeProto&)>& visit) {
   for (const onnx::NodeProto& node : nodes) {

@@ -272,7 +272,8 @@ class Partition {
   onnx::GraphProto& graph_;
   const std::vector<std::string>& modules_;
   std::vector<const onnx::NodeProto*> nodes_;
-  std::vector<std::vector<std::string>> reads_;  ///< What each node reads, including its subgraphs.
+  std::vector<std::vector<std::string>>
+      reads_;  ///< The values that each node reads, including its subgraphs.
   std::vector<int> part_of_;
   std::unordered_map<std::string, int> makers_;
   std::vector<Part> parts_;

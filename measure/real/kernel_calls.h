@@ -8,9 +8,9 @@
 
 namespace symprof::measure::real {
 
-/// What has the work that the rules of times (profile/cost/time) see in a call of it. Where a class
-/// has several operators, the size decides which, so that all have their share. Empty: nothing on
-/// this device has such work.
+/// Returns an operator call whose kernel does the work of `kernel`, as the rules of
+/// profile/cost/time see it. If several operators have kernels of this class, the size selects one,
+/// so that each gets a share. Empty if no operator on this device has such work.
 KernelCall kernel_call(const profile::Kernel& kernel, c10::Device device);
 
 }  // namespace symprof::measure::real

@@ -11,9 +11,9 @@ namespace symprof::measure::real {
 /// in the graph need none. Throws Error that names the failing node, or the missing value.
 OutputValues values_of(const Graph& graph, const LeafValues& leaves);
 
-/// Runs the same, and passes each result to `sink` when computed, in node order. A result is freed
-/// at its last use, so memory holds only what a run needs and `sink` keeps. Throws what `values_of`
-/// throws, and what `sink` does.
+/// Like `values_of`, but passes each result to `sink` as soon as it is computed, in node order. A
+/// result is freed after its last use, so memory holds only values still needed and those kept by
+/// `sink`. Throws what `values_of` and `sink` throw.
 void stream_values(const Graph& graph, const LeafValues& leaves, const ResultSink& sink);
 
 }  // namespace symprof::measure::real

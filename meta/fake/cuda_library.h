@@ -3,7 +3,7 @@
 
 namespace symprof::meta {
 
-/// Whether LibTorch's CUDA library is loaded (base/cuda_kernels.h). Then its device guard, hooks
+/// True if LibTorch's CUDA library is loaded (base/cuda_kernels.h). Then its device guard, hooks
 /// and kernels stay, for everything outside of simulations (meta/fake/beside_cuda.h).
 bool has_cuda_kernels();
 

@@ -1,4 +1,4 @@
-// The fake mode of this thread, for whoever is asked inside of one (meta/fake/fake_mode.h).
+// The fake mode of the current thread, for code that runs inside of one (meta/fake/fake_mode.h).
 //
 // Public header.
 #pragma once
@@ -13,25 +13,26 @@
 
 namespace symprof::meta {
 
-/// Where a factory call that names no device makes its tensor.
+/// The device of tensors that a factory call makes without naming a device.
 enum class Factories : std::uint8_t {
-  on_device,  ///< A graph's: fake, on cuda:0.
-  on_host,    ///< A program's: real, as PyTorch's default device has it.
+  on_device,  ///< For a graph: fake tensors on cuda:0.
+  on_host,    ///< For a program: real tensors, on PyTorch's default device.
 };
 
-/// What a mode answers, and who listens.
+/// The settings of a mode, and the observer of its calls.
 struct ModeInfo final : c10::DebugInfoBase {
   AttentionPolicy attention;
   std::shared_ptr<Observer> observer;
   Factories factories = Factories::on_device;
-  std::shared_ptr<void> beside_cuda;  ///< What the mode needs beside a CUDA library; may be null.
+  std::shared_ptr<void>
+      beside_cuda;  ///< State that the mode needs if LibTorch has its CUDA library; may be null.
 };
 
-/// Where LibTorch keeps it: a slot that nothing else uses outside of inference servers. 2.11 has an
-/// enumeration there, 2.13 an object; both know this name.
+/// LibTorch's slot for the mode, otherwise used only by inference servers. It is an enumeration in
+/// 2.11 and an object in 2.13; this name exists in both.
 inline auto mode_slot() { return c10::DebugInfoKind::INFERENCE_CONTEXT; }
 
-/// Whether the current mode is a program's (Factories::on_host); outside one it is not.
+/// True if the current mode is a program's (Factories::on_host); false outside of a mode.
 bool is_in_program();
 
 /// The attention policy of the current mode; null outside one.

@@ -16,7 +16,8 @@
 
 namespace symprof::meta {
 
-/// What the simulated device answers, and who listens. Modes of several threads are independent.
+/// While a FakeMode lives, this thread's operator calls run on the simulated device and are
+/// reported to `observer`. Modes of several threads are independent.
 ///
 /// Backward runs on the calling thread (as torch.autograd.set_multithreading_enabled(False)): in
 /// the same order as on the device thread of a GPU build, and without a race between that thread's

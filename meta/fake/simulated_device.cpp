@@ -20,7 +20,8 @@
 namespace symprof::meta {
 namespace {
 
-/// Of a tensor that torch.compile traces with sizes that are symbols, one with their hints.
+/// For a tensor that torch.compile traces with symbolic sizes: the same tensor with the hints of
+/// its symbols as sizes.
 at::Tensor with_numbers(const at::Tensor& tensor) {
   if (!tensor.defined() || !tensor.unsafeGetTensorImpl()->has_symbolic_sizes_strides())
     return tensor;

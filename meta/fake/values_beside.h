@@ -1,4 +1,4 @@
-// What is known of the numbers in a storage that has no memory.
+// Known values of a storage that has no memory.
 //
 // Public header.
 #pragma once
@@ -11,14 +11,15 @@
 
 namespace symprof::meta {
 
-/// What is known of the numbers in a storage.
+/// The known values of a storage.
 struct ValuesBeside {
-  c10::Storage numbers;  ///< In host memory; none where none is known.
-  /// Where a part alone is known: a byte for each byte of `numbers`, 1 in the known part.
+  c10::Storage numbers;  ///< The values, in host memory; none if all are unknown.
+  /// If only some values are known: a byte for each byte of `numbers`, 1 for known ones.
   c10::Storage known_part;
-  bool are_assumed = false;           ///< `numbers` stand for others: tokens spread evenly.
-  std::optional<ValueRange> range;    ///< Of numbers that are not known.
-  bool has_upper_bound_size = false;  ///< An upper bound stands for a size of its tensors.
+  bool are_assumed = false;         ///< `numbers` are placeholders: tokens spread evenly.
+  std::optional<ValueRange> range;  ///< The range of values that are not known.
+  /// Some tensor of the storage has an upper bound in place of a data-dependent size.
+  bool has_upper_bound_size = false;
 };
 
 }  // namespace symprof::meta

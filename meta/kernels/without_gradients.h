@@ -1,4 +1,4 @@
-// For kernels below autograd that make other calls.
+// A guard for kernels that are called below autograd and themselves call other operators.
 #pragma once
 
 #include <ATen/core/LegacyTypeDispatch.h>

@@ -80,8 +80,8 @@ std::optional<double> BudgetSearch::bisect() {
   return held;
 }
 
-/// What a plan reserves beyond its tensors differs from plan to plan, so cheaper plans than the
-/// best may fit, too.
+/// Tries other plans of nearly the least cost: fragmentation differs from plan to plan, so a
+/// cheaper plan than the best may fit as well.
 void BudgetSearch::try_others(double reduction) {
   try_between(reduction);
   if (is_good_enough(good_enough)) return;

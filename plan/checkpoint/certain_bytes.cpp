@@ -203,8 +203,8 @@ std::vector<std::int64_t> CertainBytes::sums_of(const Spanned& list) const {
   return sums.by_call();
 }
 
-/// By shared call: bytes of the plain step that another plan might not hold, apart from those that
-/// regions decide about.
+/// By shared call: bytes of the plain step that another plan might not hold, apart from the bytes
+/// that recomputing a region frees.
 std::vector<std::int64_t> CertainBytes::uncertain_bytes() const {
   std::vector<std::int64_t> sums = uncertain_.by_call();
   const std::vector<std::int64_t> plain = sums_of(base_plain_);

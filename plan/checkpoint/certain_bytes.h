@@ -13,7 +13,7 @@
 
 namespace symprof::plan {
 
-/// Bytes allocated while calls run, by call.
+/// Sums bytes over spans of calls.
 class Sums {
  public:
   explicit Sums(std::size_t calls) : changes_(calls + 1) {}
@@ -27,7 +27,7 @@ class Sums {
 
 enum class Pool : std::uint8_t { all, small, large };
 
-/// Calls are those that all steps share (SharedCalls).
+/// Calls are numbered as in SharedCalls: only calls that all recordings have in common.
 class CertainBytes {
  public:
   /// `weights` are those of the pool; null: blocks of all pools count, in bytes. Both must outlive
@@ -36,16 +36,17 @@ class CertainBytes {
 
   /// The weight of a block; 0 if it belongs to another pool.
   std::int64_t weight(std::int64_t bytes) const;
-  /// By call: what the plain step holds, minus what another plan might not hold. Includes what
-  /// regions decide about. `held_bytes` is by call of the plain recording.
+  /// By call: bytes that every plan holds, except where it recomputes regions: the plain step's
+  /// bytes minus those that some other plan might not hold. The bytes that difference() and freed()
+  /// subtract are included. `held_bytes` is by call of the plain recording.
   std::vector<std::int64_t> held(const std::vector<HeldBytes>& held_bytes) const;
-  /// By call: the bytes saved by recomputing the module with its inputs alone kept (negative once
-  /// its recomputation holds more).
+  /// By call: the bytes freed by recomputing the module and keeping its inputs alone. Negative
+  /// where the recomputation holds more than the plain step.
   std::vector<std::int64_t> difference(std::size_t module) const;
-  /// The same, with negative values as 0.
+  /// difference(), with negative values replaced by 0.
   std::vector<std::int64_t> freed(std::size_t module) const;
-  /// True if what the module frees at the call depends on what it keeps. Before backward, kept
-  /// tensors may be allocated anyway.
+  /// True if the bytes that recomputation frees at this call depend on which of the module's
+  /// tensors are kept. Before backward, kept tensors may be allocated anyway.
   bool is_choice(std::size_t module, std::size_t place) const;
 
  private:

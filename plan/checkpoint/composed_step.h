@@ -55,9 +55,10 @@ class ComposedStep {
   void write_events();
 
   Recording step_;
-  std::vector<CallRecord> other_calls_;  // What each call is when it is omitted, or when it runs.
-  std::vector<std::int64_t> bytes_;      // By storage, where it is made.
-  std::vector<double> cost_us_;          // By call.
+  std::vector<CallRecord>
+      other_calls_;  // Each call in its other form: omitted if it runs in the plain step, else run.
+  std::vector<std::int64_t> bytes_;  // By storage, where it is made.
+  std::vector<double> cost_us_;      // By call.
   HostCosts host_;
   std::size_t first_event_ = 0;  // The first event after those before the step.
   ComposedNodes nodes_;

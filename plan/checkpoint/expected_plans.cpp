@@ -35,7 +35,7 @@ std::int64_t ExpectedPlans::small_segments_bytes(const CheckpointPlan& plan, Tri
 
 StepPeaks ExpectedPlans::peaks(const CheckpointPlan& plan) { return try_out(plan).peaks; }
 
-/// The smaller of what the plan needs with and without memory taken up front.
+/// The memory that the plan needs, with or without memory reserved up front, whichever is smaller.
 PoolNeed ExpectedPlans::need(const CheckpointPlan& plan) {
   Tried& tried = try_out(plan);
   if (!tried.large_bytes) {

@@ -36,11 +36,12 @@ class ExpectedPlans {
   bool has(const CheckpointPlan& plan) const { return step_.has(plan); }
   StepPeaks peaks(const CheckpointPlan& plan);
   PoolNeed need(const CheckpointPlan& plan);
-  /// What the plan reserves; if that exceeds `budget_bytes`, what it reserves with as much of the
-  /// budget as possible taken up front, provided it fits so.
+  /// Bytes that the plan reserves. If these exceed `budget_bytes`: the bytes reserved when as much
+  /// of the budget as possible is reserved up front, provided that fits.
   std::int64_t budget_of(const CheckpointPlan& plan, std::int64_t budget_bytes);
-  /// What the plan reserves with as much of `budget_bytes` as possible taken up front, if that is
-  /// at most `most_bytes`; else empty. Assumes the small segments of the fully checkpointed step.
+  /// Bytes that the plan reserves when as much of `budget_bytes` as possible is reserved up front,
+  /// if that is at most `most_bytes`; else empty. Assumes the small segments of the fully
+  /// checkpointed step.
   std::optional<std::int64_t> reserved_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                              std::int64_t most_bytes);
   /// The cheapest unrefuted plan within the budget; null: none.

@@ -187,7 +187,7 @@ std::vector<BoundPoint> least_of(const RegionCosts& region) {
   return least;
 }
 
-/// Adds patterns that offload to host memory what is saved for backward.
+/// Adds patterns that offload tensors saved for backward to host memory.
 void add_host_patterns(Frontier& frontier, const RegionCosts& region) {
   std::vector<Pattern> all = frontier.patterns;
   const auto copied_us = [&](std::int64_t bytes) {

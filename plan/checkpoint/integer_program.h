@@ -15,14 +15,14 @@ struct IntegerProgram {
   std::vector<double> costs, lower, upper;  ///< By variable.
   /// By variable: branching order, lower ranks first; empty: continuous.
   std::vector<std::optional<int>> ranks;
-  /// Rows that the values violate; empty: all are satisfied.
+  /// Returns the rows that these values violate; empty: all are satisfied.
   std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
-  /// Candidate solutions near the values of a relaxation; empty: none. They count if they satisfy
-  /// all rows, whatever bounds the search has set.
+  /// Returns candidate solutions near the values of a relaxation; empty: none. A candidate counts
+  /// if it satisfies all rows, even if it breaks a bound that the search has set.
   std::function<std::vector<std::vector<double>>(const std::vector<double>&)> near_whole;
   /// The work of one call of broken_rows, in tableau cells.
   std::ptrdiff_t work_of_rows = 0;
-  /// The same for a Refusal.
+  /// The work of one call of a Refusal, in tableau cells.
   std::ptrdiff_t work_of_refusal = 0;
 };
 
@@ -48,10 +48,11 @@ class IntegerSolver {
   /// changed.
   IntegerSolver(IntegerProgram program, std::ptrdiff_t most_work);
 
-  /// The first solution gets `most_work` tableau cells, fewer if one is known near the relaxation;
-  /// the search for better ones gets as many again. If the search ends early, IntegerAnswer::least
-  /// is only a lower bound. `refusal` returns a cut for an integral solution that satisfies all
-  /// rows but is infeasible for other reasons; empty if it is feasible.
+  /// The work limit for finding a first solution is `most_work` tableau cells, or less if a
+  /// solution near the relaxation is known; the limit for improving it is the same again. If a
+  /// limit is reached, IntegerAnswer::least is only a lower bound. `refusal` is called with an
+  /// integral solution that satisfies all rows: it returns a cut if that solution is infeasible for
+  /// another reason, else nothing.
   IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work,
                       const Refusal& refusal = {}) const;
 

@@ -59,8 +59,8 @@ struct PlanAnswer {
   /// A lower bound of the cost of every plan within the budget that recomputes the planner's
   /// regions one by one. Plans that join regions may cost less. Empty: unknown.
   std::optional<double> least_cost_us;
-  /// True if no such plan fits the budget: it is below what CheckpointPlanner::least_window()
-  /// holds.
+  /// True if it is proved that no plan fits: the budget is below the bytes of
+  /// CheckpointPlanner::least_window().
   bool is_impossible = false;
 };
 
@@ -122,8 +122,8 @@ class CheckpointPlanner {
   std::int64_t try_within(const CheckpointPlan& plan, std::int64_t budget_bytes);
   /// The cost on a composed step; empty where none can be composed.
   std::optional<double> expected_cost_us(const CheckpointPlan& plan);
-  /// What the plan reserves with as much of `budget_bytes` as possible taken up front, if that is
-  /// at most `most_bytes`; else empty.
+  /// Bytes that the plan reserves when as much of `budget_bytes` as possible is reserved up front,
+  /// if that is at most `most_bytes`; else empty.
   std::optional<std::int64_t> try_up_to(const CheckpointPlan& plan, std::int64_t budget_bytes,
                                         std::int64_t most_bytes);
   /// The cheapest simulated plan that fits; null: none.

@@ -15,8 +15,8 @@
 
 namespace symprof::plan {
 
-/// What one plan reserves, whatever the loop takes up front: exactly for small blocks, and a lower
-/// bound for large ones.
+/// The memory that one plan needs, independent of memory reserved up front: exact for small blocks,
+/// a lower bound for large ones.
 struct PoolNeed {
   std::int64_t small_bytes = 0, large_bytes = 0;
 };

@@ -55,8 +55,8 @@ class PoolProgram::Repair {
   }
 
  private:
-  /// Which calls of a region are recomputed: none, because the region is not; those of the
-  /// relaxation; or all. Or one call is toggled.
+  /// The recomputed calls of a region: none (the region is not recomputed), those that the
+  /// relaxation chose, or all; or one call is flipped.
   enum class Pattern : std::uint8_t { none, relaxed, all, one_call };
   struct Change {
     std::size_t region = 0;

@@ -24,7 +24,7 @@ std::vector<std::vector<std::int64_t>> kept_bytes(const StepCosts& costs,
   return kept;
 }
 
-/// The range of what a region's kept calls may hold.
+/// The least and the most bytes that a region's kept calls may hold.
 struct Range {
   std::int64_t least = 0, most = 0;
 

@@ -1,5 +1,5 @@
-// What each pool holds at each call of a step, whatever regions are recomputed and whatever they
-// keep: as in sure_costs.h, but call by call, where sure_costs.h takes each region's maximum.
+// The bytes of each pool at each call of a step, for any choice of recomputed regions and kept
+// calls: as in sure_costs.h, but call by call, where sure_costs.h takes each region's maximum.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,7 @@
 
 namespace symprof::plan {
 
-/// `bytes` are held at the call before subtracting what the regions that decide about it free
-/// there.
+/// `bytes`: held at the call before subtracting what the regions named here free.
 struct HeldRow {
   static constexpr std::int64_t undecided = std::numeric_limits<std::int64_t>::min();
 

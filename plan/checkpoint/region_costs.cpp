@@ -62,7 +62,7 @@ class CostReader {
     for (const auto& [node, calls] : runs_) add_run(node, calls);
     for (RegionCosts& region : regions_) sum_up(region);
     std::erase_if(regions_,
-                  [](const RegionCosts& region) { return region.goes_back_before == none; });
+                  [](const RegionCosts& region) { return region.recomputed_before == none; });
     std::ranges::stable_sort(regions_, {}, &RegionCosts::last_call);
     for (std::size_t i = 0; i < regions_.size(); ++i) regions_[i].side = static_cast<int>(i % 2);
     return std::move(regions_);
@@ -114,7 +114,7 @@ class CostReader {
     for (const CallId call : waiting) {
       const auto found = index_.find(region_of(call));
       if (found == index_.end()) continue;
-      CallId& before = regions_[found->second].goes_back_before;
+      CallId& before = regions_[found->second].recomputed_before;
       before = std::max(before, others_plain[next]);
     }
     waiting.clear();
@@ -268,7 +268,7 @@ std::vector<Window> windows_of(const std::vector<RegionCosts>& regions,
     const auto call = static_cast<CallId>(i);
     std::size_t active = 0;
     for (std::size_t j = 0; j < regions.size(); ++j)
-      if (regions[j].first_call <= call && call < regions[j].goes_back_before) active = j + 1;
+      if (regions[j].first_call <= call && call < regions[j].recomputed_before) active = j + 1;
     if (held_bytes[i].all > found[active].bytes) found[active] = {active, held_bytes[i].all, call};
   }
   std::erase_if(found, [](const Window& window) { return window.call == none; });

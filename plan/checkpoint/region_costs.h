@@ -43,23 +43,25 @@ struct RegionCosts {
   std::string module;
   CallNumbers call_numbers;  ///< In its forward passes.
   std::vector<KeepableCall> calls;
-  std::vector<KeptCall> cut;     ///< What AOTAutograd would keep (min_cut.h), sorted.
+  std::vector<KeptCall> cut;     ///< The calls that AOTAutograd would keep (min_cut.h), sorted.
   std::int64_t freed_bytes = 0;  ///< If nothing but the inputs is kept.
-  /// Freed in addition once all later regions have been recomputed: what it made for them.
+  /// Freed in addition once all later regions have been recomputed: the region's outputs that those
+  /// needed.
   std::int64_t freed_last_bytes = 0;
   std::int64_t output_bytes = 0;  ///< Its outputs that other regions keep.
   double cost_us = 0;             ///< Of recomputing all of it.
-  /// In addition as soon as a call is kept: a policy is evaluated for each call (HostCosts).
+  /// Added to the cost if any call is kept: selective checkpointing evaluates a policy at each call
+  /// (HostCosts).
   double policy_us = 0;
   CallId first_call = none, last_call = none;  ///< Of its forward pass in the plain step.
   /// 0 or 1: which of the two half-checkpointed recordings (every_second) recomputes it.
   /// Alternating, unless choose_sides() changes it.
   int side = 0;
-  /// The plain step's call before which backward first needs what the region saved: the moment of
-  /// its recomputation.
-  CallId goes_back_before = none;
+  /// The plain step's call at which backward first needs a tensor that the region saved: the region
+  /// is recomputed before it.
+  CallId recomputed_before = none;
 
-  /// Of its inputs, if they may be offloaded; 0: they may not.
+  /// Bytes of the region's inputs if these may be offloaded to host memory; 0: they may not.
   std::int64_t input_bytes = 0;
   double host_us_per_byte = 0;  ///< For copying a byte to the host and back.
 

@@ -1,8 +1,8 @@
-// The pattern of each region, at the least total cost that satisfies the windows of a step within a
-// budget.
+// Chooses a pattern for each region, at the least total cost that fits a step's memory windows into
+// a budget.
 //
 // Regions are recomputed in the reverse order of their forward passes, so the constraints are
-// nested: the first k regions together have to free what window k holds beyond the budget.
+// nested: the first k regions together have to free the bytes by which window k exceeds the budget.
 //
 // Public header.
 #pragma once
@@ -48,8 +48,8 @@ class Selector {
   std::vector<Selection> choices_between(std::int64_t budget_bytes, double least_us,
                                          double most_us) const;
 
-  /// For each type of regions: `base` with one pattern for all its recomputed regions; those that
-  /// cost more than `least_us` and less than `most_us`, the cheapest first.
+  /// Variants of `base`, each with one pattern for all recomputed regions of one block type. Only
+  /// those that cost more than `least_us` and less than `most_us`; the cheapest first.
   std::vector<Selection> evened(const Selection& base, double least_us, double most_us) const;
 
   /// A lower bound of all choices of patterns, fractions of calls allowed, that satisfy the
@@ -60,20 +60,19 @@ class Selector {
   /// The peak of the plain step over the calls at which regions may have freed something.
   std::int64_t highest_window_bytes() const;
 
-  /// The window that holds the most when all regions free what they can; its bytes without what
-  /// they free. If the regions and windows are those of sure_costs.h, no plan fits a smaller
-  /// budget.
+  /// The window with the most bytes when all regions free as much as they can; `bytes` is the rest.
+  /// If the regions and windows are those of sure_costs.h, no plan fits a smaller budget.
   Window least_window() const;
 
  private:
-  /// By number of regions: the bytes that the first ones must free together.
+  /// Element k: the bytes that the first k regions together must free.
   std::vector<std::int64_t> needs(std::int64_t budget_bytes) const;
-  /// By number of regions: the bytes that the first ones can free.
+  /// Element k: the bytes that the first k regions together can free at most.
   std::vector<std::int64_t> most_freed() const;
   Selection select(const std::vector<std::int64_t>& needed, unsigned variation) const;
-  /// By pattern of the region: its cost in the variation.
+  /// The cost of each pattern of the region, as perturbed by `variation`.
   std::vector<double> varied_costs(std::size_t region, unsigned variation) const;
-  /// All regions are recomputed and keep their inputs alone.
+  /// The selection in which all regions are recomputed and keep only their inputs.
   Selection everything() const;
   std::optional<double> least_of_whole_calls(const std::vector<std::int64_t>& needed) const;
   std::optional<std::vector<double>> relaxed(const std::vector<std::int64_t>& needs) const;

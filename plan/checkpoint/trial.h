@@ -18,7 +18,7 @@ namespace symprof::plan {
 /// Device memory of a step with a plan.
 struct StepPeaks {
   std::int64_t allocated_bytes = 0;
-  /// What has to fit the budget.
+  /// The bytes that have to fit the budget.
   std::int64_t reserved_bytes = 0;
   /// The part of it in segments that only blocks of up to `largest_small_bytes` can use.
   std::int64_t small_segments_bytes = 0;

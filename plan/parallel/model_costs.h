@@ -52,7 +52,7 @@ struct UnitCosts {
   std::vector<double> row_exchanges, count_exchanges;
 };
 
-/// How a model is split among ranks, and what a rank holds of each unit.
+/// The split of a model among ranks: each rank's share of every unit.
 struct ModelSplit {
   TensorSplit tensors;
   /// By unit: bytes of replicated parameters, and of linear layers that are split.

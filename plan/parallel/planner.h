@@ -26,8 +26,8 @@ enum class WhyNot : std::uint8_t {
 struct LayoutAlternative {
   LayoutResult result;
   WhyNot why = WhyNot::is_chosen;
-  /// What it lacks: bytes per device (does_not_fit), or the share of its exposed communication, or
-  /// of its bubble, that would have to disappear, from 0 to 1.
+  /// How far the strategy is from being chosen: the missing bytes per device (does_not_fit), or the
+  /// share of its exposed communication or of its bubble that would have to disappear, from 0 to 1.
   double needs = 0;
   /// True if it would win with that; false if not, or if no layout is chosen.
   bool would_win = false;

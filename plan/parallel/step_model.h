@@ -47,7 +47,7 @@ struct LayoutResult {
   double communication_us = 0;  ///< Of that rank, hidden or exposed.
   double exposed_us = 0;        ///< Communication that stalls computation.
   double bubble = 0;            ///< The idle share of a pipeline's time.
-  /// Of the rank that sends most; a pipeline's send and receive count as one.
+  /// Collectives of the rank that sends most; a pipeline's send and receive count as one.
   std::vector<CollectiveSum> collectives;
   LayoutMemory memory;
   bool fits = false;

@@ -32,9 +32,9 @@ struct TensorSplit {
   std::vector<SplitLinear> linears;
   /// Numbers of heads and features that the ranks must divide. Ascending, distinct.
   std::vector<std::int64_t> counts;
-  /// Where tokens, or gradients, are gathered: modules whose input is gathered, each the innermost
-  /// that contains all column layers of one input; and other modules with parameters, which work on
-  /// a shard of the tokens.
+  /// Modules at which sequence parallelism gathers tokens or gradients: `gathering_modules` gather
+  /// their input (each is the innermost module with all column layers of that input);
+  /// `token_modules` have parameters and work on a shard of the tokens.
   std::vector<std::string> gathering_modules, token_modules;
 
   bool allows(std::int64_t ranks) const;

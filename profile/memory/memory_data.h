@@ -1,5 +1,5 @@
-// What is known of a training loop's memory, and what it is simulated with: plain data
-// (profile/memory/step_memory.h fills it).
+// The memory of a training loop, and the options of its simulation: plain data
+// (profile/memory/step_memory.h computes it).
 //
 // Public header.
 #pragma once
@@ -22,7 +22,7 @@ class OperatorTable;
 
 namespace symprof {
 
-/// What a block is held for.
+/// The use of a block.
 enum class MemoryCategory : std::uint8_t {
   parameters,
   buffers,
@@ -32,9 +32,9 @@ enum class MemoryCategory : std::uint8_t {
   kv_cache,     ///< Keys and values of earlier tokens, for attention in inference.
   activations,  ///< Saved for backward.
   temporaries,  ///< Everything else that calls make, and the scratch of kernels.
-  workspace,    ///< Those of cuBLAS, and cuDNN's state of dropout.
-  /// What an engine of several ranks holds beside its rank's share: gathered parameters, buffers
-  /// of collectives, buckets.
+  workspace,    ///< cuBLAS's workspaces, and cuDNN's dropout state.
+  /// Memory of a distributed engine beside the rank's own shards: gathered parameters, buffers of
+  /// collectives, buckets.
   communication,
   persistent,  ///< Other tensors from before a program's step: averaged weights, memory banks.
 };
@@ -59,16 +59,16 @@ struct MemoryBreakdown {
   }
 };
 
-/// What is held after a call, and how much it was at most while it ran.
+/// Bytes held after a call, and the highest number while it ran.
 struct TimelinePoint {
   CallId call = none;
   MemoryBreakdown held;
-  std::int64_t highest_bytes = 0;  ///< With what kernels take while they run.
+  std::int64_t highest_bytes = 0;  ///< Includes scratch memory of kernels.
 };
 
-/// What the module of one node holds, in blocks that the node made or in parameters that it uses.
+/// Bytes held on behalf of one node: blocks that the node allocated, or parameters that it uses.
 struct NodeHolding {
-  NodeId node = none;  ///< none: cuBLAS's workspaces, and what nothing gives to a node.
+  NodeId node = none;  ///< none: cuBLAS's workspaces, and blocks without an owner.
   MemoryBreakdown held;
 };
 
@@ -77,46 +77,47 @@ struct StepMemory {
   std::int64_t peak_reserved_bytes = 0;   ///< torch.cuda.max_memory_reserved
   std::int64_t allocated_bytes = 0;       ///< When the loop ends: torch.cuda.memory_allocated
   std::int64_t reserved_bytes = 0;        ///< torch.cuda.memory_reserved
-  std::int64_t requested_bytes = 0;       ///< Of the blocks that are held: what was asked for.
+  std::int64_t requested_bytes = 0;       ///< Requested sizes of the held blocks, before rounding.
   std::int64_t peak_requested_bytes = 0;  ///< Its own highest value.
   std::int64_t small_segments_bytes = 0;  ///< Of these, segments for blocks of up to 1 MiB.
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
-  std::int64_t requested_at_peak_bytes = 0;  ///< What the program asked for; the rest is rounding.
+  std::int64_t requested_at_peak_bytes = 0;  ///< Requested sizes, before rounding.
   int micro_batches = 1;                     ///< As in LoopOptions.
-  std::int64_t alloc_retries = 0;  ///< Requests for which cached memory went back to the device.
-  std::int64_t last_step_retries = 0;  ///< Those of the last step.
+  /// Requests for which cached blocks were released to the device.
+  std::int64_t alloc_retries = 0;
+  std::int64_t last_step_retries = 0;  ///< Retries in the last step.
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// without a rule: excluded from totals.
   std::int64_t incomplete_calls = 0;
-  bool uses_cublas = false;     ///< Whether a call has cuBLAS make a workspace.
-  PeakUncertainty uncertainty;  ///< Whether the peaks are lower bounds.
-  OtherCalls other_calls;       ///< Whether they may be those of other calls than the model's own.
-  /// A point for each call of the last step that took or gave back memory.
+  bool uses_cublas = false;     ///< True if a call makes cuBLAS allocate a workspace.
+  PeakUncertainty uncertainty;  ///< Why the peaks may be lower bounds.
+  OtherCalls other_calls;       ///< Memory that calls outside the recorded graph may add.
+  /// A point for each call of the last step that allocated or freed memory.
   std::vector<TimelinePoint> timeline;
-  /// The call whose request was refused: the loop ends there, and the peaks are those until then.
+  /// The call whose request failed: the loop ends there, and the peaks are those up to there.
   std::optional<CallId> refused_call;
 
-  /// What the allocator takes from the device beyond the tensors that it is for: parts of segments
-  /// that no request fits into, and cached blocks of another size.
+  /// Reserved bytes that hold no tensor: remainders of segments that no request fits into, and
+  /// cached blocks of other sizes.
   std::int64_t fragmentation_bytes() const { return peak_reserved_bytes - peak_allocated_bytes; }
 };
 
 namespace profile {
 
-/// What a recording does not say of the loop around it.
+/// Properties of the training loop that a recording of one step does not have.
 struct LoopOptions {
   AllocatorSettings allocator;
-  /// Forward and backward passes before each update, whose gradients add up. The recording holds
+  /// Forward and backward passes that accumulate gradients before each update. The recording has
   /// one of them.
   int micro_batches = 1;
-  /// zero_grad(set_to_none=False): gradients stay where they are, zeroed, and those of the next
-  /// step are added to them.
+  /// zero_grad(set_to_none=False): gradients stay allocated and are zeroed; the next step
+  /// accumulates into them.
   bool keep_gradients = false;
-  /// Before the first batch the optimizer has made its states, as in a loop that goes on from a
-  /// saved one, and the threads of both passes cuBLAS's workspaces. Otherwise these are made among
-  /// the blocks of the first step, and stay there.
+  /// The optimizer's states and both threads' cuBLAS workspaces exist before the first batch, as
+  /// after loading a checkpoint. Otherwise they are allocated among the blocks of the first step
+  /// and stay there.
   bool warm_start = false;
   /// torch.backends.cudnn.benchmark: the first convolution of each shape tries cuDNN's plans.
   bool cudnn_benchmark = false;
@@ -124,8 +125,7 @@ struct LoopOptions {
 
 constexpr int most_steps = 10;
 
-/// A part of a program: calls, events and nodes of its recording, half-open. What came before it
-/// has run; what comes after it has not.
+/// A part of a program's recording: half-open ranges of calls, events and nodes.
 struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
@@ -134,25 +134,25 @@ struct ProgramRange {
 
 struct StepMemoryOptions {
   LoopOptions loop;
-  /// What the device has for PyTorch; empty: as much as it takes.
+  /// Device memory that PyTorch may use; empty: unlimited.
   std::optional<std::int64_t> device_bytes;
-  /// The loop ends at the first request for which more than this is reserved, as at one that is
-  /// refused. Empty: it goes on.
+  /// The loop ends at the first request that would reserve more than this, as if it had failed.
+  /// Empty: no limit.
   std::optional<std::int64_t> most_reserved_bytes;
-  /// The first step finds no optimizer state and an empty cache, the second a cache without the
-  /// blocks that the states took, and a later one may still ask for more. Empty: steps go on until
-  /// one after the second raises neither peak, at most `most_steps`; where keys and values grow,
-  /// there are two.
+  /// Number of steps to simulate. The first step starts with an empty cache and no optimizer state;
+  /// the second lacks the blocks that the states took; a later one may still reserve more. Empty:
+  /// steps are added until one after the second raises neither peak, at most `most_steps`; two
+  /// steps if a key-value cache grows.
   std::optional<int> steps;
-  /// Where `steps` is empty: cached memory that went back to the device in a step is a reason to
-  /// run another one, too.
+  /// If `steps` is empty: a step that released cached blocks to the device is followed by another
+  /// one.
   bool until_settled = false;
-  /// The recording is of a program that ran several steps of its own: each block is asked for and
-  /// given back when it did so. Peaks and timeline are those of this range. Empty: one step.
+  /// For a recording of a whole program with several steps: every block is allocated and freed as
+  /// recorded, and peaks and timeline are those of this range. Empty: the recording is one step.
   std::optional<ProgramRange> program;
-  /// Called with each thing that the allocator does, and the call that runs.
+  /// Called with each event of the allocator and the current call.
   std::function<void(const AllocatorEvent&, CallId)> observer;
-  /// Rules of the caller, which come before those of the program; null: none.
+  /// Rules that take precedence over the built-in ones; null: none.
   const OperatorTable* own = nullptr;
 };
 

@@ -14,10 +14,10 @@ namespace symprof {
 
 namespace profile {
 
-/// Runs the recorded step as a usual training loop does: the batch of the next step is there before
-/// that of the last one goes, gradients are dropped before the forward pass
-/// (zero_grad(set_to_none=True)) unless they are kept, and the outputs of a step live until those
-/// of the next take their name.
+/// Simulates the recorded step as in a usual training loop: the next batch is loaded before the
+/// previous one is freed, gradients are set to None before the forward pass
+/// (zero_grad(set_to_none=True)) unless they are kept, and the outputs of a step live until the
+/// next step rebinds their variable.
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options = {});
 

@@ -19,7 +19,7 @@ struct Family {
   std::string_view name;
   Rules (*flops)() = nullptr;           ///< FLOPs and bytes read and written.
   ScratchRules (*scratch)() = nullptr;  ///< Scratch memory.
-  TimeRules (*times)() = nullptr;       ///< Which kernels run.
+  TimeRules (*times)() = nullptr;       ///< Rules that say which kernels run.
 };
 
 inline constexpr Family families[] = {

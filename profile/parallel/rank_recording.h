@@ -1,5 +1,5 @@
-// Rewrites a recorded step, call by call, into that of one rank: the engine's work becomes extra
-// calls, with blocks allocated and freed between those of the model.
+// Rewrites the recorded step of one device as the step of one rank: calls and blocks of the
+// parallel engine (DDP, FSDP2, pipeline) are inserted between the model's own.
 #pragma once
 
 #include <functional>

@@ -26,7 +26,8 @@ struct PipelineKindRow {
 };
 std::span<const PipelineKindRow> pipeline_kinds();
 const PipelineKindRow& row_of(PipelineKind kind);
-/// By either name, ignoring case.
+/// The schedule of this name (PyTorch's class name or the short one), ignoring case; empty if there
+/// is none.
 std::optional<PipelineKind> pipeline_called(std::string_view name);
 
 enum class Computation : std::uint8_t { forward, backward, backward_input, backward_weight };

@@ -26,8 +26,8 @@ struct ParameterGroup {
   NodeId node = none;  ///< The first of its nodes that uses one of its parameters.
   /// In FSDP2's order; `shards` are theirs (StorageRecord::parameter).
   std::vector<StorageId> parameters, shards;
-  /// Calls of all nodes inside the module, including those of other groups, by pass: one, or one
-  /// per microbatch of a pipeline.
+  /// Ranges of the calls inside the module, including those of nested groups: one range, or one for
+  /// each microbatch of a pipeline.
   std::vector<CallRange> forward, backward;
 };
 

@@ -162,7 +162,7 @@ struct Kernel {
   auto operator<=>(const Kernel&) const = default;
 };
 
-/// What bounds a kernel's time.
+/// The resource that limits a kernel.
 enum class Limit : std::uint8_t {
   nothing,     ///< There is no kernel.
   arithmetic,  ///< Tensor cores, or the units of the dtype.

@@ -39,7 +39,7 @@ struct ClassTimes {
   /// By kind of kernel (kind_of): factor on the formula's time; 1 if absent.
   std::map<std::string, double, std::less<>> factors;
   std::string fitted_on;  ///< The source of the fitted rows.
-  /// False: the coefficients are those of other devices.
+  /// False: the coefficients were fitted on other devices.
   bool is_calibrated = false;
   /// Rows were timed one call at a time, so "floor" is mostly host time.
   bool floor_is_host = false;

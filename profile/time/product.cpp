@@ -92,9 +92,10 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
 constexpr std::array<std::array<double, 2>, 2> lines = {{{1, 128}, {128, 1}}};
 /// Default cuBLAS tiles, chosen even when another tile would be faster.
 constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
-/// Distances among residuals, in octaves of a size: per octave of time, with a cap in octaves of
-/// time, and for another layout. Values minimize the leave-one-out error of the rows that
-/// scripts/time/fit.py samples, over all devices.
+/// How far a measured product is from the one to estimate: its residual counts less the further it
+/// is. The unit is a factor of two in a size. `octaves_of_time`: the distance for a factor of two
+/// in time, capped at `furthest`; `octaves_of_layout`: the distance for another layout. The values
+/// minimize the leave-one-out error of the rows that scripts/time/fit.py samples, over all devices.
 constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
 /// The distance per octave of alignment on tensor cores, from the calibration split of an H200's
 /// small products in 16 bit and TF32: unaligned bfloat16 products take up to twice as long.

@@ -25,8 +25,8 @@ struct FitHandle {
 /// Merges the results for several devices, one each.
 FitHandle joined(const std::vector<FitHandle>& fits);
 
-/// Whether a program that has run fits into its device, and its step time if `job` asks for
-/// anything. Throws Error as budget_of and add_times do.
+/// Tells if a program that has run fits into its device; with the step time if `job` asks for it.
+/// Throws Error as budget_of and add_times do.
 FitHandle fit_of(const ProfileHandle& profile, const plan::Job& job);
 
 struct FormulaHandle {

@@ -1,4 +1,4 @@
-// What symprof bisect found, as text.
+// The result of `symprof bisect` as text.
 #pragma once
 
 #include <fmt/format.h>
@@ -9,7 +9,7 @@
 
 namespace symprof::report {
 
-/// `prefix`: what the files of the parts begin with.
+/// `prefix`: the beginning of the names of the written parts.
 void write_bisect(fmt::memory_buffer& out, const BisectAnswer& answer, const std::string& prefix);
 
 }  // namespace symprof::report

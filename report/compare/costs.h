@@ -44,13 +44,13 @@ struct CostComparison {
   CostChange figure(const CostLine& line, Column column) const;
 };
 
-/// What is compared when nothing else is asked for.
+/// The columns that are compared by default.
 std::vector<Column> compared_columns(bool with_optimizer, bool with_times);
 
-/// Aligns the rows of two profiles, folded as `options` say: rows of one name (of nodes, also of
-/// one operator and shape) with equal figures first, then the others of one name, operator or shape
-/// and their neighbours (compare/align.h: align_best). `columns` that hold words are left out. Both
-/// profiles have to outlive the answer.
+/// Folds two profiles as `options` say and pairs their rows (compare/align.h: align_best). Rows
+/// with the same name and equal figures are paired first (rows of nodes must also have the same
+/// operator and shape), then rows with the same name, operator or shape, and their neighbors.
+/// Columns of text are left out. Both profiles have to outlive the answer.
 CostComparison compare_costs(const Profile& a, const Profile& b, const RowOptions& options,
                              const std::vector<Column>& columns);
 

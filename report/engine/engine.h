@@ -63,7 +63,7 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report);
 /// "37 layers, 2 without a kernel; from inspector JSON".
 std::string engine_title(const EngineReport& report);
 
-/// "a + b + 3 more": a layer's name in the room of a table.
+/// A layer's name shortened for a table: "a + b + 3 more".
 std::string short_layer_name(const engine::Layer& layer);
 /// "layers 4, 7".
 std::string layer_numbers(const std::vector<int>& layers);

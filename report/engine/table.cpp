@@ -57,7 +57,7 @@ std::string node_counts(const engine::NodeMap& map) {
   return text;
 }
 
-/// The roofline bound: "0.42 ms on NVIDIA A100 PCIe 80 GB by its data sheet, 39 % of what was
+/// The roofline bound, as in "0.42 ms on NVIDIA A100 PCIe 80 GB by its data sheet, 39 % of what was
 /// measured".
 std::string least_text(const EngineReport& report) {
   const engine::EngineCosts& costs = *report.costs;

@@ -33,9 +33,9 @@ struct Excess {
   double least_percent = 0, most_percent = 0;
 };
 
-/// How much rounding, and blocks that are not split, add to the requested bytes.
+/// Bytes that rounding and unsplit blocks add to the requested bytes.
 Excess allocated_excess(const PeaksBySize& peaks);
-/// How much rounding, and the allocator's cached memory, add to the requested bytes.
+/// Bytes that rounding and cached memory add to the requested bytes.
 Excess reserved_excess(const PeaksBySize& peaks);
 
 /// Coverage, a formula for each number of each row, the totals, and the profiles that they are

@@ -14,8 +14,8 @@ using snapshot::Request;
 
 constexpr std::size_t most_changes = 1'000'000;
 
-/// Adds changes one after the other; where there are too many, those of one owner in a stretch of
-/// events are one.
+/// Appends changes of memory. If there are too many, the changes of one owner within a number of
+/// consecutive events are summed up.
 class Changes {
  public:
   Changes(MemoryChanges& made, std::size_t expected)

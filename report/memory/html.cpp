@@ -46,10 +46,10 @@ void write_facts(fmt::memory_buffer& out, const SnapshotAnswer& answer) {
   out.append(std::string_view("</div>\n"));
 }
 
-/// An owner of the drawing, with what it held at the peak.
+/// The owners in the drawing, each with its bytes at the peak.
 using Owners = std::vector<Share>;
 
-/// Those that held the most, at the peak or at the end; then all others.
+/// The owners with the most bytes at the peak or at the end, and one row for all others.
 Owners owners_of(const SnapshotAnswer& answer, MemoryRows by) {
   const History& history = answer.device.history;
   const bool by_line = by == MemoryRows::line;

@@ -61,7 +61,7 @@ class MemoryJson {
     json_.member("reserved_bytes", usage.reserved);
   }
 
-  /// The index of the event, the time since the first, and where it was asked for.
+  /// Writes the index of the event, its time since the first event, and its source line.
   void moment(EventIndex event) {
     if (event == snapshot::no_event) {
       json_.null_member("event");

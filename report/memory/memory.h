@@ -18,7 +18,7 @@ enum class MemoryRows : std::uint8_t { line, module };
 
 struct MemoryRowOptions {
   MemoryRows by = MemoryRows::line;
-  int top = 20;  ///< Rows of each table; what is beyond is one row.
+  int top = 20;  ///< Rows of each table; the rest is summed up in one row.
 };
 
 /// Owners of the allocated peak, then the peaks, fragmentation, leaks and out-of-memory events.

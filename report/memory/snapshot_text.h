@@ -26,7 +26,7 @@ std::string site_text(const SnapshotAnswer& answer, std::uint32_t site, MemoryRo
 /// "shared", "private 0:3".
 std::string pool_text(const snapshot::PoolId& pool);
 
-/// The events of the device that was asked for.
+/// The events of the analyzed device.
 const std::vector<snapshot::Event>& events_of(const SnapshotAnswer& answer);
 
 }  // namespace symprof::report

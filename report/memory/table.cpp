@@ -120,7 +120,7 @@ class MemoryTable {
                        format_bytes(usage.reserved));
   }
 
-  /// Which requests could not use what was free.
+  /// The requests that reserved new memory although enough was free.
   void write_growth() {
     PoolGrowth sum, first;
     for (const PoolGrowth& growth : device_.fragmentation.growth) {

@@ -10,7 +10,7 @@
 
 namespace symprof::report {
 
-/// Equal lines of a plan as one.
+/// Several modules of a plan that are treated alike, as one line.
 struct PlanLine {
   std::string modules;  ///< "encoder.layers.0, 3 to 7"
   std::int64_t count = 0;
@@ -28,19 +28,21 @@ double share_of_step(const CheckpointAnswer& answer, double us);
 /// without a plan; empty without a plan or a bound.
 std::optional<double> gap_of(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 
-/// The lower bound of any plan of the regions: memory, and time within the budget. Empty: unknown.
+/// What no plan can improve on: its least memory, and its least time within the budget. Empty if
+/// neither bound is known.
 std::string bound_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
-/// The lower bound of the memory, its call, and the categories held there. Empty: unknown.
+/// The least memory of any plan, the call where it is reached, and the categories of memory held
+/// there. Empty if unknown.
 std::string least_memory_text(const CheckpointAnswer& answer);
 
 std::string verdict(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string budget_text(const CheckpointAnswer& answer, const plan::PlanAnswer& one);
 std::string figures_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& simulated);
-/// The memory that the loop reserves up front, and how; empty if none.
+/// How much memory the loop reserves up front, and how; empty if none.
 std::string up_front_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& simulated);
 /// The tensors that a plan with warm_start creates before the first step, as "make …"; empty: none.
 std::string warm_start_text(const CheckpointAnswer& answer);
-/// CheckpointAnswer::expandable of a budget; empty where nothing was tried.
+/// The simulation with expandable segments for this budget; empty if none was tried.
 std::optional<plan::SimulatedPlan> offer_of(const CheckpointAnswer& answer, std::size_t budget);
 /// The effect of expandable segments for a budget; `offer` is from CheckpointAnswer::expandable.
 std::string expandable_text(const CheckpointAnswer& answer, const plan::SimulatedPlan& offer);

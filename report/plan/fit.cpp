@@ -134,7 +134,7 @@ void write_changes(fmt::memory_buffer& out, const FitReport& report, const Layou
   write(out, table, layout);
 }
 
-/// Which values of a lower bound's range fit.
+/// Tells how much of a lower bound's range fits.
 std::string at_most_text(const plan::Fit& fit) {
   if (!fit.fits_if_likely || !*fit.fits_if_likely) return {};
   if (*fit.fits_at_most) return "; it fits even so";
@@ -142,7 +142,7 @@ std::string at_most_text(const plan::Fit& fit) {
                      format_bytes(fit.wanted.uncertainty.most_bytes));
 }
 
-/// Whether the peak of the model's own calls fits, too.
+/// Tells if the peak fits even with the calls that the real model may make.
 std::string other_calls_text(const plan::Fit& fit) {
   if (!fit.fits_with_other_calls || !fit.fits()) return {};
   return fmt::format("; {} with {} more, which few such files exceed",

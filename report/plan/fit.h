@@ -1,4 +1,4 @@
-// Whether a model fits, as text and as JSON (schema symprof.fit/1).
+// The answer of `symprof fit` as text and as JSON (schema symprof.fit/1).
 //
 // Public header.
 #pragma once

@@ -1,5 +1,5 @@
-// The rows of a profile as CSV (RFC 4180): integers in bytes, FLOPs or calls, an empty field for
-// what is not known.
+// The rows of a profile as CSV (RFC 4180): integers in bytes, FLOPs or calls; an unknown figure is
+// an empty field.
 //
 // Public header.
 #pragma once

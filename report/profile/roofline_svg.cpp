@@ -151,7 +151,7 @@ class RooflineDrawing {
     return most;
   }
 
-  /// Where the bandwidth's line meets the highest peak.
+  /// The intensity at which the bandwidth's line meets the highest peak.
   double ridge() const { return highest_peak() / bandwidth_; }
 
   double x(double intensity) const { return roof.left + roof.plot_width() * x_.share(intensity); }

@@ -1,4 +1,5 @@
-// The rows of a report: nodes, or what they fold into, sorted and cut.
+// The rows of a report: nodes, or nodes folded into modules or operators, sorted and limited in
+// number.
 //
 // Public header.
 #pragma once

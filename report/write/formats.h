@@ -28,7 +28,7 @@ enum class Format : std::uint8_t {
   cpp,
 };
 
-/// Whether a format has a table of the memory at the peak by owner.
+/// When a format has a table of the memory at the peak by owner.
 enum class PeakTable : std::uint8_t { absent, on_request, always };
 
 struct FormatRow {

@@ -23,7 +23,7 @@ enum class Backend { torch, onnxruntime };
 constexpr settings::Named<Backend> backends[] = {{"torch", Backend::torch},
                                                  {"onnxruntime", Backend::onnxruntime}};
 
-/// Whether models run.
+/// The modes: `values` runs the models, `nodes` does not.
 constexpr settings::Named<bool> modes[] = {{"values", true}, {"nodes", false}};
 constexpr settings::Named<workbench::AlignBy> alignments[] = {{"best", workbench::AlignBy::best},
                                                               {"edit", workbench::AlignBy::edit}};

@@ -54,7 +54,7 @@ void write_dump(const trace::dump::Dump& dump, const std::string& file) {
   const std::string data = file + ".data";
   const trace::dump::Written written =
       trace::dump::write_dump(dump, std::filesystem::path(data).filename().string());
-  // The data first: a dump never refers to what is not there.
+  // The data first, so that a dump never refers to missing data.
   if (!written.data.empty()) write_file(data, written.data);
   write_file(file, written.model);
 }

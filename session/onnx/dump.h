@@ -41,7 +41,7 @@ struct ReplayQuestion : RunnableModel {
 std::vector<workbench::ReplayedCall> replay_dump(const trace::dump::Dump& dump,
                                                  const ReplayQuestion& question);
 
-/// Whether all values are within tolerance. Throws Error where nothing was compared with `model`.
+/// True if all values are within tolerance. Throws Error where nothing was compared with `model`.
 bool are_within(const std::vector<workbench::ReplayedCall>& calls, const std::string& model);
 
 }  // namespace symprof

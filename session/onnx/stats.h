@@ -1,4 +1,4 @@
-// What is in an ONNX model, counted.
+// Counts of nodes, parameters and operators of an ONNX model.
 #pragma once
 
 #include <string>

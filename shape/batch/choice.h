@@ -1,4 +1,4 @@
-// What is known of a node that runs with another batch, and the numbers that it may get.
+// Candidate sizes of a node that runs with another batch, and what they are derived from.
 #pragma once
 
 #include <functional>
@@ -10,7 +10,7 @@
 
 namespace symprof::shape {
 
-/// What is known when a node is about to run with the other batch.
+/// The state of the graph when a node is about to run with the other batch.
 struct Surroundings {
   const Graph& graph;
   const Batches& batches;
@@ -20,18 +20,18 @@ struct Surroundings {
 };
 
 struct Choice {
-  Numbers sizes;  ///< As many as the list has.
-  /// The model may mean another choice, and only what uses the result tells.
+  Numbers sizes;  ///< As many as the SizeList has.
+  /// Another choice is possible, and only later uses of the result can rule one out.
   bool is_guess = false;
 };
 
-/// The numbers of a node, and what they may be, the likeliest first.
+/// A node's size arguments, and the candidates for their values, the most likely first.
 struct Choices {
   SizeList list;
   std::vector<Choice> choices;
 };
 
-/// Elements of the batch that nodes take out of it one by one: by value, their positions.
+/// Positions of samples that nodes select from the batch one by one, by value.
 using TakenSamples = std::map<ValueId, std::set<std::int64_t>>;
 
 }  // namespace symprof::shape

@@ -5,8 +5,9 @@
 
 namespace symprof::shape {
 
-/// Throws Error where the node works on samples one by one, or on parts of the batch: then another
-/// batch is another graph. `taken` has what earlier nodes took.
+/// The candidates for the sizes of `node`. Throws Error if the node works on single samples or on
+/// parts of the batch: then the graph differs for each batch. `taken` has the samples that earlier
+/// nodes selected.
 Choices choices_of(const Node& node, const SizedOperator& sized, const Surroundings& surroundings,
                    TakenSamples& taken);
 

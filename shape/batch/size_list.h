@@ -10,7 +10,7 @@
 
 namespace symprof::shape {
 
-/// The role of an operator's sizes.
+/// How an operator uses its size arguments.
 enum class SizeUse : std::uint8_t {
   view,          ///< All elements of the operand in other dimensions (view, reshape).
   expand,        ///< Dimensions of 1 become larger.

@@ -26,8 +26,8 @@ class CompiledNodes {
   void leave_code();
   bool is_in_code() const { return depth_ > 0; }
 
-  /// What follows is the kernel of the module at `path`; one that begins with a dot lies in the
-  /// function's module.
+  /// The calls that follow are the kernel of the module at `path`; a path that begins with a dot is
+  /// relative to the function's module.
   void at_kernel(const std::string& path);
   /// The node of a call of the code. Buffers belong to the kernel that they are made for, the next
   /// one.

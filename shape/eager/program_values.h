@@ -1,4 +1,4 @@
-// What the language front end reads from fake tensors and sets on them.
+// Values of fake tensors that the Python front end reads and sets.
 #pragma once
 
 #include <ATen/core/Tensor.h>

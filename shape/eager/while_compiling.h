@@ -1,12 +1,12 @@
-// What a compiler does with tensors of its own is none of the program's.
+// Hides the tensors of a compiler from the recording of a program.
 #pragma once
 
 #include <memory>
 
 namespace symprof {
 
-/// While it lives, tensors that autograd saves on this thread are not reported: they are those of a
-/// compiler that traces. They end in the reverse order of their beginnings.
+/// While a WhileCompiling lives, tensors that autograd saves on this thread are not reported: a
+/// compiler traces with tensors of its own. Scopes must nest.
 class WhileCompiling {
  public:
   WhileCompiling();

@@ -1,4 +1,4 @@
-// What the operators of nested.h and higher_order.h share, beside how a graph inside of them runs.
+// Helpers shared by the operators of nested.h and higher_order.h.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -9,13 +9,14 @@
 
 namespace symprof::shape {
 
-/// The iteration limit of a loop; more is taken as endless.
+/// The iteration limit of a loop; a loop that exceeds it is reported as endless.
 constexpr std::int64_t most_iterations = 1'000'000;
 
 /// True for a number, and for a real tensor of one element.
 bool is_known(const c10::IValue& value);
 
-/// The number that decides the control flow. Throws Error, which calls it `what`, if it is unknown.
+/// Returns the number that a branch or loop depends on. Throws Error if it is unknown; the message
+/// names it as `what`.
 std::int64_t known_number(const c10::IValue& value, const char* what);
 
 /// A real scalar tensor, also inside a fake mode.

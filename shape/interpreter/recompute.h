@@ -14,7 +14,8 @@ using TensorFunction = std::function<std::vector<at::Tensor>(const std::vector<a
 
 /// Whose backward runs a function again.
 enum class RunAgain : std::uint8_t {
-  of_checkpoint,  ///< torch.utils.checkpoint: until what it saves is there (early stop).
+  of_checkpoint,  ///< torch.utils.checkpoint: until all tensors that the region saves are
+                  ///< recomputed (early stop).
   of_operator,    ///< Control flow: all of it, and its own backward inside.
 };
 
@@ -26,8 +27,8 @@ struct Rerun {
   std::vector<std::string> kept;
 };
 
-/// Runs a function of tensors so that backward runs it again, where autograd would have kept what
-/// the function saves. Empty: the function runs once.
+/// Runs a function of tensors and saves nothing that it computes: backward runs the function again
+/// when it needs a saved tensor. Empty: the function runs once, as usual.
 using Recompute = std::function<std::vector<at::Tensor>(
     TensorFunction, const std::vector<at::Tensor>&, const Rerun&)>;
 

@@ -1,4 +1,4 @@
-// How a graph inside of a node runs. The interpreter, which calls what calls this, defines it.
+// Runs a nested graph. Declared apart from the interpreter, which calls the callers of this.
 #pragma once
 
 #include <ATen/core/ivalue.h>
@@ -12,8 +12,8 @@
 
 namespace symprof::shape {
 
-/// What `body` gives for `inputs`, one for each of its inputs. Throws Error for another number of
-/// them, and for constants of the body without data.
+/// The outputs of `body` for `inputs`, one for each of its inputs. Throws Error for another number
+/// of inputs, and for a constant of the body without data.
 std::vector<c10::IValue> run_body(const Graph& body, std::vector<c10::IValue> inputs,
                                   c10::Device device, const Recompute& recompute,
                                   Lifetimes lifetimes = Lifetimes::last_use);

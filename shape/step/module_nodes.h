@@ -23,7 +23,7 @@ namespace symprof::shape {
 /// except for modules inside it.
 class ModuleNodes {
  public:
-  /// A checkpoint's forward: its own node, then those of the calls inside.
+  /// The nodes of a checkpoint's forward pass: its own node, then those of the calls inside.
   struct Region {
     NodeId node = none;
     NodeId end = none;

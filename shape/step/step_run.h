@@ -35,7 +35,7 @@ class StepRun {
   Recorder& recorder() { return *recorder_; }
   const StepOptions& options() const { return options_; }
   bool trains() const { return options_.mode != Mode::inference; }
-  /// Whether a parameter is a DTensor, and by which engine. DTensors form a separate optimizer
+  /// If a parameter is a DTensor, the engine that made it one. DTensors form a separate optimizer
   /// group, as AdamW refuses to mix them with other tensors. Under FSDP2 all are DTensors.
   enum class Distributed : std::uint8_t { no, by_tensor_parallelism, by_expert_parallelism };
   /// Counts a parameter; if it requires a gradient, it gets one and is updated.

@@ -15,7 +15,8 @@ namespace {
 
 constexpr auto write_again =
     "Copy the file again, or write it again with torch.cuda.memory._dump_snapshot.";
-/// About fifty million events. What is packed may be a thousand times as large as its file.
+/// The largest accepted size, enough for about fifty million events: a packed file may unpack to a
+/// thousand times its size.
 constexpr std::uint64_t most_bytes = std::uint64_t{8} << 30;
 
 }  // namespace
@@ -34,7 +35,7 @@ ByteSource::ByteSource(const std::string& path) : name_(path) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) throw Error(path, "is a folder", wanted);
   errno = 0;
-  const gzFile handle = gzopen(path.c_str(), "rb");  // Passes through what is not packed.
+  const gzFile handle = gzopen(path.c_str(), "rb");  // gzopen also reads files that are not packed.
   if (!handle) throw Error(path, fmt::format("cannot be read: {}", std::strerror(errno)), wanted);
   file_ = std::make_unique<File>(handle);
   gzbuffer(handle, piece_bytes);

@@ -32,7 +32,7 @@ class ByteSource {
   const std::string& name() const { return name_; }
   /// Bytes taken so far, of the unpacked file.
   std::uint64_t offset() const { return before_ + static_cast<std::uint64_t>(at_ - begin_); }
-  /// Throws Error that says where the last byte taken is, and what is wrong.
+  /// Throws Error that gives the position of the last byte read, and the problem.
   [[noreturn]] void fail(const std::string& problem) const;
 
   static constexpr std::size_t piece_bytes = std::size_t{1} << 18;
@@ -40,7 +40,7 @@ class ByteSource {
  private:
   struct File;
   void refill(std::size_t wanted);
-  /// Reads what fits behind what is left; the number of bytes read.
+  /// Reads as many bytes as fit behind the unread ones; returns their number.
   std::size_t read_piece(unsigned char* into, std::size_t room);
 
   std::string name_;

@@ -1,4 +1,4 @@
-// What a pickle of plain data holds: numbers, texts, lists, tuples and dictionaries.
+// The values of a pickle of plain data: numbers, texts, lists, tuples and dictionaries.
 #pragma once
 
 #include <cstdint>
@@ -111,7 +111,7 @@ class Document {
   Container& container(const Value& value) { return containers_[value.index]; }
   const Container& container(const Value& value) const { return containers_[value.index]; }
 
-  /// Of a list, tuple or dictionary that no folder keeps; of all else, none.
+  /// The elements of a list, tuple or dictionary that no folder keeps; empty for any other value.
   std::span<const Value> items(const Value& value) const;
   void add_items(Container& container, std::span<const Value> items);
 

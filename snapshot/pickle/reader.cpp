@@ -218,7 +218,7 @@ class Reader {
     return document_.new_container(kind);
   }
 
-  /// Where the last `count` values begin.
+  /// The position of the last `count` values.
   std::size_t last(std::size_t count) const {
     const std::size_t floor = marks_.empty() ? 0 : marks_.back();
     if (stack_.size() < floor + count) source_.fail("an opcode lacks the values that it works on");
@@ -282,7 +282,7 @@ class Reader {
   Document& document_;
   Folder& folder_;
   std::vector<Value> stack_;
-  std::vector<std::size_t> marks_;  // Where in the stack.
+  std::vector<std::size_t> marks_;  // Positions in the stack.
   std::deque<Value> memo_;
   std::unordered_map<std::uint64_t, Value> others_;
 };

@@ -20,8 +20,8 @@ class Writer {
   void boolean(bool value) { put(value ? Opcode::true_value : Opcode::false_value); }
   void text(std::string_view value);
   void begin_list();
-  /// Call between elements: long lists are appended in parts of 1000, which is what the page that
-  /// reads them can take at once.
+  /// Call it between elements: long lists are written in parts of 1000, which is what the reader of
+  /// PyTorch's memory page accepts at once.
   void next_element();
   void end_list();
   void begin_dictionary();

@@ -21,7 +21,7 @@ std::optional<std::int64_t> evaluate(std::string_view expression, const SymbolLo
 /// The symbols of an expression, each once, in order. Functions are not among them.
 std::vector<std::string> symbols(std::string_view expression);
 
-/// Whether the text is one name: a letter or underscore, then letters, digits, "_" and ".".
+/// True if the text is one name: a letter or underscore, then letters, digits, "_" and ".".
 bool is_symbol(std::string_view text);
 
 /// `expression` with one symbol renamed.

@@ -119,8 +119,8 @@ struct Node {
   /// The call of a PyTorch function that made the node, as the exporter names it: torch.export's
   /// "linear_1;builtin_function_or_method.linear", ONNX's "linear_1". Empty when the file has none.
   std::string call;
-  /// Results that Python's functions let go when the node has run, where the file's code tells
-  /// (TorchScript). What no node releases dies as trace/python/lifetimes/lifetimes.h says.
+  /// Results that Python releases after this node, if the file's code shows it (TorchScript). Other
+  /// values die as trace/python/lifetimes/lifetimes.h says.
   std::vector<ValueId> releases;
 };
 
@@ -220,7 +220,7 @@ struct GuessedDType {
 struct Graph {
   std::string path;      ///< The file.
   std::string format;    ///< For reports: "exported", "onnx", "torchscript", "module".
-  GraphTraits traits;    ///< What code asks instead of the format.
+  GraphTraits traits;    ///< Properties of the file format that other code depends on.
   std::string producer;  ///< "pytorch 2.13.0".
   /// ONNX: the opset of each domain, for the operators that changed meaning.
   std::vector<std::pair<std::string, std::int64_t>> opsets;

@@ -64,9 +64,8 @@ class LinearJoiner {
     return turned == no_value ? operand(product, 1) : turned;
   }
 
-  /// A product with a weight that was a linear layer's. The TorchScript-based exporter names no
-  /// calls, but calls a weight that it transposed "onnx::MatMul_12", and one that it did not by its
-  /// path.
+  /// True for a product with the weight of a linear layer. The TorchScript-based exporter does not
+  /// name calls, but it names a transposed weight "onnx::MatMul_12" and another weight by its path.
   bool is_product(std::size_t index) const {
     const Node& node = graph_.nodes[index];
     const ValueId weight = weight_of(node);

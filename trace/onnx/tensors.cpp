@@ -26,7 +26,7 @@ std::vector<std::byte> narrowed(const Field& field) {
   return bytes;
 }
 
-/// Which typed field holds which element type: onnx.proto, comments of TensorProto's fields.
+/// The data in the typed field for the element type: onnx.proto, comments of TensorProto's fields.
 std::vector<std::byte> typed_data(const TensorProto& tensor, DType dtype) {
   switch (dtype) {
     case DType::float32:

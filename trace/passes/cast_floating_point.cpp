@@ -9,8 +9,8 @@
 namespace symprof::trace {
 namespace {
 
-/// module.to(dtype) reaches what the module registers. ATen promotes the types of other constants
-/// as it does in PyTorch.
+/// module.to(dtype) casts registered parameters and buffers. ATen promotes the types of other
+/// constants as it does in PyTorch.
 bool is_registered(const Value& value) {
   return value.kind != ValueKind::result && value.kind != ValueKind::constant;
 }

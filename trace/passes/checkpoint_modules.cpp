@@ -131,7 +131,8 @@ class Outliner {
   Graph& graph_;
   const ModuleRegion& region_;
   std::shared_ptr<Graph> inner_;
-  std::unordered_map<ValueId, ValueId> numbers_;  // By value: what it is in the graph inside.
+  std::unordered_map<ValueId, ValueId>
+      numbers_;  // By value: the corresponding value in the nested graph.
   std::vector<ValueId> operands_, made_, outer_releases_;
 };
 

@@ -76,7 +76,7 @@ class ExpertSearch {
     return true;
   }
 
-  /// By node: whether it reads what a product made, or what such a node made.
+  /// The nodes that depend on the result of a product.
   std::set<std::size_t> behind(const std::vector<std::size_t>& products) const {
     std::set<std::size_t> found;
     std::vector<std::size_t> open = products;
@@ -106,7 +106,7 @@ class ExpertSearch {
     return spec(found.rows) != nullptr && ends_in_one;
   }
 
-  /// What lies between works row by row, on nothing but what products made.
+  /// Finds the nodes between the products: they work row by row, and read only results of products.
   bool find_between(ExpertProducts& found) const {
     const std::set<std::size_t> later = behind(found.products);
     const auto is_product = [&](std::size_t node) {

@@ -16,8 +16,8 @@ namespace symprof::trace {
 
 /// The products of the experts of one module, from rows of tokens to rows of tokens.
 struct ExpertProducts {
-  std::vector<std::size_t> products;  ///< Nodes, in order; the last one makes what is given back.
-  ValueId rows = no_value;            ///< What the first of them read: [rows, features].
+  std::vector<std::size_t> products;  ///< Nodes, in order; the last one makes the result.
+  ValueId rows = no_value;            ///< The operand of the first product: [rows, features].
   ValueId ends = no_value;            ///< By expert: where its rows end.
   std::vector<ValueId> weights;       ///< Parameters of which dimension 0 are the experts.
   std::int64_t experts = 0;

@@ -16,8 +16,8 @@
 namespace symprof::trace {
 namespace {
 
-/// Whether `pattern` means `parameter`: by its path, or, where it has none, by the modules of the
-/// nodes that read it.
+/// True if `pattern` matches `parameter`: by its path, or, for a parameter without a path, by the
+/// modules of the nodes that read it.
 bool is_meant(const Graph& graph, const std::string& pattern, ValueId parameter, const Uses& uses) {
   const std::string& name = graph.value(parameter).name;
   if (matches_path_or_above(pattern, name)) return true;

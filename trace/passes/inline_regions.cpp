@@ -19,8 +19,8 @@ namespace {
 constexpr std::string_view set_grad_enabled = "higher_order::wrap_with_set_grad_enabled";
 constexpr std::string_view autocast = "higher_order::wrap_with_autocast";
 
-// Operators that run their subgraph as it is (torch/_higher_order_ops). The last two mark nodes for
-// a compiler.
+// Operators that only run their subgraph (torch/_higher_order_ops). The last two mark nodes for a
+// compiler.
 constexpr std::array<std::string_view, 5> transparent = {
     "higher_order::wrap", "higher_order::strict_mode", "higher_order::invoke_subgraph",
     "higher_order::hints_wrapper", "higher_order::run_const_graph"};
@@ -31,7 +31,7 @@ bool is_flattened(const Node& node) {
   return changes_mode(node) || std::ranges::find(transparent, node.op) != transparent.end();
 }
 
-// What stands for a value of the subgraph, or for a result of the region: another value, or a
+// The replacement of a value of the subgraph or of a result of the region: another value, or a
 // number.
 using Substitution = std::unordered_map<ValueId, ArgumentValue>;
 
@@ -205,7 +205,7 @@ class Inliner {
     append(std::move(copy), inner);
     for (std::size_t i = 0; i < inside.size(); ++i) {
       if (inside[i] == no_value) continue;
-      // A nested region has already said what its results are.
+      // The results of a nested region are already substituted.
       const auto nested = inner.find(made[i]);
       inner[inside[i]] = nested == inner.end() ? ArgumentValue(ValueRef{made[i]}) : nested->second;
     }

@@ -160,7 +160,7 @@ class CacheAdder {
                 {{"start_dim", std::int64_t{heads_dimension}}, {"end_dim", std::int64_t{2}}});
   }
 
-  /// What lies before the keys of the step is visible to all of its queries.
+  /// Cached tokens, before the keys of the step, are visible to all of its queries.
   ValueId padded(ValueId mask, std::int64_t step_tokens, const Node& attention) {
     if (const auto known = padded_.find(mask); known != padded_.end()) return known->second;
     const TensorSpec* spec = spec_of_(mask);
@@ -202,8 +202,8 @@ class CacheAdder {
     return mask_;
   }
 
-  /// The operator has inputs for the cache and outputs for what it becomes (ONNX, from opset 23
-  /// on).
+  /// For an operator with inputs for the cache and outputs for the updated cache (ONNX, from opset
+  /// 23 on).
   void extend_onnx(Node& node) {
     constexpr std::size_t past_position = 4;
     if (value_given(node, "", past_position) != no_value) return;

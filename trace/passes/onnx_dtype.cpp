@@ -15,7 +15,7 @@
 namespace symprof::trace {
 namespace {
 
-/// TensorProto::DataType of what a model can be cast to (onnx.proto).
+/// TensorProto::DataType of the dtypes that a model can be cast to (onnx.proto).
 constexpr std::array<std::pair<std::int64_t, DType>, 4> codes = {{
     {1, DType::float32},
     {10, DType::float16},
@@ -90,7 +90,7 @@ class Replacer {
     }
   }
 
-  /// What a node leaves out is FLOAT.
+  /// An omitted dtype attribute means FLOAT.
   void write_default(Node& node) const {
     if (from_ != DType::float32) return;
     const auto* maker = std::ranges::find(makers_of_floats, std::string_view(node.op),

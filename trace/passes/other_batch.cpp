@@ -13,7 +13,7 @@ namespace {
 
 constexpr auto batch_name = "batch";
 
-/// Whether the batch is a dimension of the input.
+/// True if the batch is a dimension of the input.
 bool has_batch(const Value& input) { return input.spec && !input.dimensions.empty(); }
 
 /// Numbers of a constant in place of a tensor that held sizes.

@@ -38,7 +38,7 @@ struct BatchedArgument {
 
 /// The numbers of a graph that are its batch or a multiple of it (shape/batch/find_plan.h).
 struct BatchPlan {
-  std::int64_t batch = 0;  ///< That of the file.
+  std::int64_t batch = 0;  ///< The file's batch.
   std::vector<BatchedArgument> arguments;
   std::vector<std::string> warnings;
 };

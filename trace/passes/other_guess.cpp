@@ -66,7 +66,7 @@ class Guesses {
     return &graph_.guessed_dtypes.back();
   }
 
-  /// Whether a line of Python names the dtype of a constant.
+  /// True if a line of Python names the dtype of a constant.
   bool is_named(ValueId id) const {
     return std::ranges::any_of(uses_.readers(id), [&](std::size_t reader) {
       const Node& node = graph_.nodes[reader];

@@ -118,7 +118,7 @@ class StageCut {
     kept_.emplace(index, std::move(node));
   }
 
-  /// What `stage` has in the place of a value.
+  /// The value of `stage` that stands for `id`: computed there, or received.
   ValueId need(ValueId id, std::int32_t stage) {
     if (id == no_value) return id;
     const auto maker = uses_.maker(id);
@@ -161,8 +161,8 @@ class StageCut {
     }
   }
 
-  /// Of the last stage those of the model. Of another one what later stages need, its own or what
-  /// it hands on.
+  /// The last stage has the outputs of the model; another stage outputs the values that later
+  /// stages need, whether it computes them or passes them on.
   std::vector<ValueId> outputs_of(std::int32_t stage) {
     std::vector<ValueId> outputs;
     if (stage + 1 == stages()) {

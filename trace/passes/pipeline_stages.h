@@ -10,8 +10,8 @@
 
 namespace symprof::trace {
 
-/// The operator at the start of a stage: it makes what the previous stage sends, with the given
-/// sizes and dtype, and tells if that has a gradient.
+/// The operator at the start of a stage that receives a tensor of the previous stage, with the
+/// given sizes and dtype, and tells if it has a gradient.
 inline constexpr std::string_view pipeline_receive = "pipeline::receive";
 
 /// Keeps the nodes of the rank's stages. All stages have the same number of `options.blocks`, give

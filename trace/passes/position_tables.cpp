@@ -10,7 +10,7 @@
 namespace symprof::trace {
 namespace {
 
-/// Whether `id` counts up to at most `rows`: it comes from `arange`, or from a buffer of so many
+/// True if `id` counts up to at most `rows`: it comes from `arange`, or from a buffer of so many
 /// numbers, and from no input but its sizes.
 bool counts_rows(const Graph& graph, const Uses& uses, ValueId id, std::int64_t rows) {
   std::vector<ValueId> open = {id};

@@ -33,8 +33,8 @@ std::optional<std::int64_t> wanted_batch(const PrepareOptions& options) {
   return std::nullopt;
 }
 
-/// The graph as the file has it, but for the other sizes that are asked for, says what follows its
-/// batch.
+/// Replaces a batch that the file fixes. A trial graph, with all requested sizes but the batch,
+/// tells which numbers follow from the batch.
 void change_batch(Graph& graph, const PrepareOptions& options) {
   const std::int64_t batch = *fixed_batch(graph), wanted = *wanted_batch(options);
   if (wanted == batch)

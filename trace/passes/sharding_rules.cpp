@@ -12,7 +12,7 @@ namespace {
 
 using Dimension64 = std::optional<std::int64_t>;
 
-/// A node with what is known of its operands.
+/// A node, and the sharding of its operands.
 struct SharedCall {
   Node& node;
   const ValueSpecs& specs;
@@ -47,7 +47,8 @@ struct SharedCall {
 
 Dimension64 keep(const SharedCall& call) { return call.of_first(); }
 
-/// Broadcasting aligns dimensions at the end; what is whole has one element there, or none.
+/// Broadcasting aligns dimensions at the end; an operand that is not sharded has size 1 in the
+/// sharded dimension, or lacks it.
 Dimension64 pointwise(const SharedCall& call) {
   std::int64_t rank = 0;
   for_each_value(call.node, [&](ValueId id) { rank = std::max(rank, call.rank_of(id)); });

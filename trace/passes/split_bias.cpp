@@ -10,8 +10,8 @@
 namespace symprof::trace {
 namespace {
 
-/// Where an operator keeps its bias. `spatial` is how many dimensions follow the channel's in the
-/// result; negative: as many as the weight has after its first two.
+/// The position of an operator's bias argument. `spatial`: the number of dimensions after the
+/// channel in the result; negative: as many as the weight has after its first two.
 struct BiasRule {
   std::string_view op;
   std::string_view argument;

@@ -98,7 +98,7 @@ class SplitSearch {
 
   void visit(std::size_t index) {
     const Node& node = graph_.nodes[index];
-    if (node.op.starts_with("aten::_assert")) return;  // What held of whole tensors.
+    if (node.op.starts_with("aten::_assert")) return;  // Assertions hold for whole tensors only.
     if (node.op == "aten::embedding" && visit_embedding(index)) return;
     if (weight_of(index) != no_value && visit_linear(index)) return;
     if (node.op == "aten::cross_entropy_loss" && visit_loss(index)) return;

@@ -27,7 +27,7 @@ enum class LinearSplit : std::uint8_t {
 /// The splits of one attempt.
 struct SplitPlan {
   std::map<std::size_t, LinearSplit> layers;  ///< By node.
-  std::map<std::size_t, Node> shared_nodes;   ///< Those that work on a share, rewritten.
+  std::map<std::size_t, Node> shared_nodes;   ///< Nodes that work on a shard, rewritten.
   std::set<std::size_t> joined;               ///< Nodes that need tokens whole.
   std::set<ValueId> tokens;                   ///< Values of which a rank has tokens.
   SharedDimensions shared;

@@ -31,7 +31,8 @@ class SplitWriter {
   }
 
  private:
-  /// The module is given what is gathered (PrepareModuleInput), and holds it until it returns.
+  /// The module's argument is the gathered tensor (PrepareModuleInput), and the module keeps it
+  /// alive until it returns.
   void hold_arguments() {
     for (const auto& [argument, scope] : arguments_)
       for (std::size_t i = graph_.nodes.size(); i-- > 0;)
@@ -73,7 +74,7 @@ class SplitWriter {
     graph_.nodes[index].outputs[0] = part;
     Node after = make(name, part, graph_.nodes[index].scope, numbers);
     after.outputs = {whole};
-    after.source = graph_.nodes[index].source;  // Names have what is redistributed.
+    after.source = graph_.nodes[index].source;  // Variables hold the redistributed tensor.
     edits_.insert_after(index, std::move(after));
   }
 

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 7> writes_of_parts = {
 
 bool is_norm(std::string_view op) { return op.find("_norm") != op.npos; }
 
-/// Whether what the operator does to a buffer may be the update of a whole statistic.
+/// True if the operator's write to a buffer may update a whole statistic.
 bool may_replace(std::string_view op) {
   if (op.ends_with('_')) op.remove_suffix(1);
   return !is_norm(op) && std::ranges::find(writes_of_parts, op) == writes_of_parts.end();

@@ -1,4 +1,4 @@
-// What decides how a script is followed.
+// Options that decide which path through a script is taken.
 //
 // Public header.
 #pragma once
@@ -21,7 +21,7 @@ struct TorchScriptOptions {
   std::vector<std::pair<std::string, std::int64_t>> bindings;
   std::optional<TrainingMode> mode;  ///< Empty: train where the module has parameters.
   std::optional<DType> dtype;        ///< Floating-point parameters, buffers and inputs are cast.
-  bool gradients = true;             ///< What torch.is_grad_enabled() answers.
+  bool gradients = true;             ///< The result of torch.is_grad_enabled().
   /// The most instructions of the script that run: far more than a model takes, so that a loop
   /// without end is refused after seconds.
   std::int64_t most_steps = 5'000'000;

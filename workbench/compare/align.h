@@ -42,7 +42,7 @@ double pair_cost(const Row& a, const Row& b);
 /// alone. If one side has no rows (where onnx-array-api fails), no row is paired.
 Alignment align_edit(std::span<const Row> a, std::span<const Row> b);
 
-/// Whether operator names of the two sides can be compared.
+/// How operator names of the two sides can be compared.
 enum class Operators : std::uint8_t {
   same_words,   ///< Both sides use the same operator names.
   other_words,  ///< ATen names on one side, ONNX names on the other: not comparable.

@@ -1,4 +1,4 @@
-// One of the two graphs of a comparison: its rows, and what it needs to be run.
+// One of the two models of a comparison: its rows, and how to run it.
 #pragma once
 
 #include <cstdint>

@@ -177,8 +177,8 @@ class Optimizer {
     return report.times > before;
   }
 
-  /// What each change has to reduce, in lexicographic order: nodes, Einsums, computed operands and
-  /// results, all operands. No rule makes an Einsum.
+  /// The size of a graph, which each change has to reduce in lexicographic order: nodes, Einsums,
+  /// computed operands and results, all operands. No rule makes an Einsum.
   using Size = std::tuple<std::int64_t, std::int64_t, std::int64_t, std::int64_t>;
   static Size size_of(const Editor& editor) {
     return {editor.live_nodes(), editor.einsums(), editor.edges(), editor.operands()};

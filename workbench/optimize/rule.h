@@ -8,7 +8,7 @@
 
 namespace symprof::workbench {
 
-/// Which new operators an optimized model may contain.
+/// The new operators that an optimized model may contain.
 enum class Fused : std::uint8_t {
   none,       ///< None: no fused norms or activations.
   standard,   ///< All of ONNX's own at the model's opset.

@@ -96,8 +96,8 @@ constexpr RecurrentForm form_of(RecurrentKind kind) {
                                     : RecurrentForm{1, 3, 10, 5, 14};
 }
 
-/// Elements that the forward pass holds for all steps: results, inputs, and gates (in one direction
-/// those of at most 256 steps).
+/// Elements that the forward pass allocates over all time steps: results, inputs and gates (with
+/// one direction, gates of at most 256 time steps).
 Count recurrent_forward(const RecurrentSizes& s) {
   constexpr std::int64_t steps_with_gates = 256;
   const RecurrentForm form = form_of(s.kind);

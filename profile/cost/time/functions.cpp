@@ -48,8 +48,8 @@ std::int64_t bytes_read_again(const TensorSpec& operand, const TensorSpec& out,
   return own_bytes * (times - 1);
 }
 
-/// Operands that lie across the output are read as by a transposing copy, more slowly than what
-/// lies in order.
+/// Operands whose strides differ in order from the output's are read as by a transposing copy, more
+/// slowly than contiguous ones.
 LaunchEstimate over_operands(const Call& call, const Cost& cost, const DeviceSpec& device) {
   LaunchEstimate usual = moved(cost, elementwise);
   const TensorSpec* out = call.output(0);
@@ -119,7 +119,7 @@ LaunchEstimate raises(const Call& call, const Cost& cost, const DeviceSpec& devi
   return function_of(Function::pow, call, cost, device);
 }
 
-/// Random numbers are drawn before what is read is multiplied: on top of the time of the bytes.
+/// Dropout draws its random numbers before it multiplies: their time adds to the time of the bytes.
 LaunchEstimate drops(const Call& call, const Cost& cost, const DeviceSpec& device) {
   LaunchEstimate launches = draws(call, cost, device);
   const TensorSpec* out = call.output(0);

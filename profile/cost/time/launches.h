@@ -48,8 +48,8 @@ std::int64_t bytes_one_by_one(const TensorSpec& out, const DeviceSpec& device);
 /// Bytes that DRAM moves in `clocks`.
 std::int64_t bytes_of_clocks(const DeviceSpec& device, double clocks);
 
-/// What the device's table of kernel clocks has under `key` (base/kernel_clocks.h); 0 where the
-/// device has no table. Throws Error where its table lacks the key.
+/// The value under `key` in the device's table of kernel clocks (base/kernel_clocks.h); 0 if the
+/// device has no table. Throws Error if the table lacks the key.
 double clocks_of(const DeviceSpec& device, std::string_view key);
 
 /// Bytes that DRAM moves while the multiprocessors process `numbers` elements, each at the rate

@@ -175,17 +175,17 @@ LaunchEstimate norm_of_channels(const Call& call, const Cost& cost, int input, i
                  launches);
 }
 
-// PyTorch's own (native/cuda/Normalization.cu) first makes the sums of each channel: by one block
-// of 512 threads where its numbers lie together, which takes as many images at once as they have
-// room for, else by 128 blocks, of 16 rows each, for 32 channels. A multiprocessor takes so many
-// clocks for a number, and waits so many for each turn of a channel's threads, less where L2 has
-// what they read.
+// PyTorch's own batch norm (native/cuda/Normalization.cu) first sums up each channel. In a
+// contiguous layout one block of 512 threads sums a channel, several images at once if they fit; in
+// channels-last layout 128 blocks of 16 rows each sum 32 channels. A multiprocessor takes `number`
+// clocks for an element, and waits `turn` clocks for each iteration of a channel's threads
+// (`turn_in_cache` if L2 has the operands).
 
 struct ClocksOfSums {
   double number, turn, turn_in_cache;
 };
 
-/// Where channels lie together.
+/// The clocks for channels-last layout.
 ClocksOfSums clocks_of_last(const TensorSpec& in, bool is_backward, const DeviceSpec& device) {
   const auto clocks = [&](std::string_view forward, std::string_view backward) {
     return clocks_of(device, is_backward ? backward : forward);

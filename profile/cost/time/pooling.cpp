@@ -1,5 +1,5 @@
-// Poolings and resamplings. On a GPU each thread makes a number of the output, or a gradient, and
-// goes through what it is made of: most take longer for that than for their bytes.
+// Pooling and resampling. On a GPU each thread computes one output element, or one gradient, from
+// all elements of its window: most kernels take longer for that than for their memory traffic.
 #include <algorithm>
 #include <cmath>
 
@@ -34,7 +34,8 @@ double area(const Call& call, int position, double otherwise) {
   return static_cast<double>(first * call.integer(position, 1, first));
 }
 
-/// With channels last a maximum takes no more for a number than for what its window has.
+/// In channels-last layout max pooling takes time for its window's elements only, none for an
+/// output element.
 Clocks clocks_of_pool(const DeviceSpec& device, const std::string& rule, bool is_maximum,
                       bool channels_last) {
   if (!channels_last)

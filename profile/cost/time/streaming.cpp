@@ -61,8 +61,8 @@ LaunchEstimate copies_layouts(const Call& call, const Cost& cost, const DeviceSp
       {{copy, StreamWork{is_fast ? std::llround(static_cast<double>(bytes) / faster) : bytes}}}};
 }
 
-/// What lies in order is moved in vectors (CatArrayBatchedCopy_vectorized in
-/// ATen/native/cuda/Shape.cu), what does not one by one.
+/// Contiguous inputs are copied as vectors (CatArrayBatchedCopy_vectorized in
+/// ATen/native/cuda/Shape.cu), others element by element.
 LaunchEstimate concatenates(const Call& call, const Cost& cost, const DeviceSpec& device) {
   const TensorSpec* out = call.output(0);
   if (device.is_cpu || out == nullptr) return moved(cost, copy);
@@ -155,10 +155,10 @@ LaunchEstimate scatters_rows(const Call& call, const Cost& cost, const DeviceSpe
   return launches;
 }
 
-/// Values that are added where their index says: sorted by it, and then those of one index in turn
-/// (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). How many are of one index is not
-/// known; of a table of relative positions the most have 3 to 4 times as many as all have on
-/// average. (self, indices, values, accumulate, ...)
+/// index_put_ with accumulate: values are sorted by index, and values of one index are added one
+/// after the other (indexing_backward_kernel in ATen/native/cuda/Indexing.cu). How many values
+/// share an index is unknown; in a table of relative positions the most frequent index has 3 to 4
+/// times the average. (self, indices, values, accumulate, ...)
 LaunchEstimate puts_rows(const Call& call, const Cost& cost, const DeviceSpec& device) {
   LaunchEstimate launches = moved(cost, gather, 2, 11);
   const TensorSpec *table = call.input_at(0), *indices = call.input_at(1),

@@ -102,7 +102,7 @@ class SettingsReader {
       unknown(key);
   }
 
-  /// Sizes that may not be below that of large segments, in whichever order they are given
+  /// Refuses sizes below that of large segments, in whichever order the settings are given
   /// (c10/core/AllocatorConfig.cpp, parseMaxSplitSize and parseMaxNonSplitRoundingSize).
   void check_against_segments() const {
     for (const auto& [key, bytes] :

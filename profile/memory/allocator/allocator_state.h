@@ -1,4 +1,4 @@
-// What the simulated allocator counts, does and holds.
+// Counters, events and segments of the simulated allocator.
 //
 // Public header.
 #pragma once
@@ -26,7 +26,7 @@ struct Gauge {
 struct AllocatorStatistics {
   Gauge allocated_bytes;  ///< Blocks in use, rounding included: torch.cuda.memory_allocated.
   Gauge reserved_bytes;   ///< Segments taken from the device: torch.cuda.memory_reserved.
-  Gauge requested_bytes;  ///< What was asked for, before rounding.
+  Gauge requested_bytes;  ///< Requested sizes, before rounding.
   /// Free parts of segments that are also in use (expandable segments left out).
   Gauge inactive_split_bytes;
   std::int64_t segments = 0;       ///< cudaMalloc segments that are held now.
@@ -36,7 +36,7 @@ struct AllocatorStatistics {
   std::int64_t ooms = 0;
 };
 
-/// What happens, in the words of a memory snapshot (torch/csrc/cuda/Module.cpp).
+/// Kinds of events, named as in a memory snapshot (torch/csrc/cuda/Module.cpp).
 enum class AllocatorAction : std::uint8_t {
   segment_alloc,
   segment_free,

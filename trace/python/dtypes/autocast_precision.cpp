@@ -15,7 +15,7 @@ namespace symprof::trace {
 namespace {
 
 /// Operators that autocast runs in float32 (AT_FORALL_FP32 and AT_FORALL_FP32_SET_OPT_DTYPE in
-/// ATen/autocast_mode.h), without losses and resizing: what follows those is no activation.
+/// ATen/autocast_mode.h), except losses and resizing, whose results are no activations.
 constexpr std::array<std::string_view, 34> widening = {"acos",
                                                        "asin",
                                                        "cosh",
@@ -51,7 +51,7 @@ constexpr std::array<std::string_view, 34> widening = {"acos",
                                                        "linalg_vector_norm",
                                                        "linalg_matrix_norm"};
 
-/// Whether autocast is on, inside the regions that are open.
+/// Tells if autocast is on inside the open regions.
 class OpenRegions {
  public:
   bool is_on() const { return is_on_.back(); }

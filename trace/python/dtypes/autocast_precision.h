@@ -1,4 +1,5 @@
-// Which values have the lower precision under autocast, as far as operators tell without a run.
+// Finds the values that have the lower precision under autocast, as far as operators show it
+// without a run.
 #pragma once
 
 #include <cstddef>

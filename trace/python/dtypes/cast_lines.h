@@ -29,10 +29,11 @@ class CastLines {
   /// `graph` has to outlive this, and to keep its nodes.
   explicit CastLines(const Graph& graph) : graph_(graph) {}
 
-  /// Where the `dtype` of a node comes from.
+  /// How the line of a node gives its `dtype` argument.
   WrittenDType written(std::size_t node, DType dtype);
 
-  /// The casts of the statement that made a node, without those of functions that it calls.
+  /// The casts of the statement that made a node, except those in functions that the statement
+  /// calls.
   const std::vector<std::size_t>& beside(std::size_t node) {
     return casts_[run().statement_of[node]];
   }
@@ -44,8 +45,9 @@ class CastLines {
   WrittenDType written_cast(std::size_t index, std::string_view line, DType dtype);
 
   const Graph& graph_;
-  PythonRun run_;                                ///< Empty until it is asked for.
-  std::vector<std::vector<std::size_t>> casts_;  ///< By statement, what the function itself made.
+  PythonRun run_;  ///< Computed on first use.
+  std::vector<std::vector<std::size_t>>
+      casts_;  ///< By statement: casts made by the function itself.
 };
 
 }  // namespace symprof::trace

@@ -37,7 +37,7 @@ class BackFollower {
   }
 
  private:
-  /// What a value was before the cast that it comes from, and where that cast is.
+  /// The value that an upcast was applied to, and the position of that cast.
   struct Widened {
     ValueId before = no_value;
     SourceId source = no_source;
@@ -94,7 +94,7 @@ class BackFollower {
       if (found == nullptr && id != no_value) found = widened(node, id);
     });
     if (found == nullptr) return;
-    Widened from = *found;  // Insertion moves what it points to.
+    Widened from = *found;  // A copy: insertion invalidates the iterator.
     from.is_cast = false;
     for (const ValueId id : node.outputs)
       if (id != no_value) widened_[id] = from;

@@ -97,7 +97,7 @@ class BeginningFollower {
   Graph& graph_;
   Uses uses_;
   NodeEdits edits_;
-  /// What is appended first in one place.
+  /// The first value appended at each place.
   std::map<std::tuple<ScopeId, SourceId, std::string>, ValueId> first_;
 };
 

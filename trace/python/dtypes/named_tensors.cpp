@@ -97,7 +97,7 @@ const std::vector<std::size_t>& NamedTensors::statements_of(std::size_t call) {
   return statements_[call];
 }
 
-/// The first node of a call, in its own lines or in those of what it calls.
+/// The first node of a call, including the calls that it makes.
 std::size_t NamedTensors::first_of(std::size_t call) {
   if (first_.empty()) {
     first_.resize(lines_.run().calls.size(), no_index);

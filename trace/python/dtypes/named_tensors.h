@@ -43,8 +43,8 @@ class NamedTensors {
 
   const Graph& graph_;
   CastLines& lines_;
-  std::vector<std::vector<std::size_t>> statements_;  // By call; empty until they are asked for.
-  std::vector<std::size_t> first_;                    // By call; empty until one is asked for.
+  std::vector<std::vector<std::size_t>> statements_;  // By call; computed on first use.
+  std::vector<std::size_t> first_;                    // By call; computed on first use.
 };
 
 }  // namespace symprof::trace

@@ -189,7 +189,7 @@ class NewTensorFollower {
   Uses uses_;
   AutocastPrecision precision_;
   std::unordered_set<ValueId> open_;    // New tensors whose dtype no line tells.
-  std::unordered_set<ValueId> unsaid_;  // Those of a trace, whose code may have given none.
+  std::unordered_set<ValueId> unsaid_;  // New tensors of a trace whose code may not name a dtype.
   std::vector<std::string> kept_;       // The names of those that are joined.
 };
 

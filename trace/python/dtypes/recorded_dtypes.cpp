@@ -112,7 +112,7 @@ class Follower {
                                     !joins_undone(index)
                               : !is_sequence(node)));
     graph_.guessed_dtypes.push_back({.name = node.name, .other = follows ? named : dtype_});
-    // The model gives what the loss was given, not what it made of that.
+    // The output is the loss's argument, not the loss.
     if (is_loss) std::ranges::replace(graph_.outputs, node.outputs[0], operand(node, 0));
     return follows;
   }
@@ -150,7 +150,7 @@ class Follower {
     return false;
   }
 
-  /// Marks what the call computes from an upcast that stays, up to the casts that may be back.
+  /// Marks the values that the call computes from a real upcast, up to the casts that may be back.
   void keep_wide(std::size_t index, int call, DType named) {
     std::unordered_set<ValueId>& wide = wide_[call];
     wide.insert(graph_.nodes[index].outputs[0]);
@@ -194,8 +194,8 @@ class Follower {
     return is_to_own && dtype_in_file(graph_, operand(cast, 0)) == named;
   }
 
-  /// The file has the cast's result where the code reads x itself: in `f(x.float()).type_as(x)`,
-  /// and after the function has cast back (the sum of a residual).
+  /// Restores reads of x that the file shows as reads of the result of a cast of x: by `type_as(x)`
+  /// in `f(x.float()).type_as(x)`, and after the function has cast back (the sum of a residual).
   void restore_reads(std::size_t cast, std::size_t back) {
     const ValueId after = graph_.nodes[cast].outputs[0], before = operand(graph_.nodes[cast], 0);
     if (graph_.nodes[back].op == "aten::type_as" && operand(graph_.nodes[back], 1) == after)
@@ -277,7 +277,7 @@ class Follower {
   const FunctionCalls& calls_;
   CastLines lines_;
   NamedTensors named_;
-  std::unordered_set<ValueId> staying_;                        // What casts by name made.
+  std::unordered_set<ValueId> staying_;  // Results of casts to a literal dtype.
   std::unordered_map<int, std::unordered_set<ValueId>> wide_;  // By call: see keep_wide.
   const Uses* uses_ = nullptr;                                 // Once readers are restored.
 };

@@ -10,7 +10,7 @@
 
 namespace symprof::trace {
 
-/// The floating-point dtypes of what a user can cast: parameters, buffers and inputs.
+/// The floating-point dtypes of parameters, buffers and inputs, which a user can cast.
 std::set<DType> model_dtypes(const Graph& graph);
 
 /// Replaces the dtype arguments that are one of `own` because the model had it by `dtype`. An

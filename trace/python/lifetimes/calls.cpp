@@ -71,8 +71,8 @@ class Rebuilder {
     return depth > 0 && calls_forward_itself(simple_statement(line(lines_[depth - 1]).text));
   }
 
-  /// `layer.forward(x)` has no module scope of its own. A line in it that calls `self.attention`
-  /// shows its `self`: "layers.0" for "layers.0.attention". Empty if no line shows it.
+  /// `layer.forward(x)` has no module scope. A line of it that calls `self.attention` shows its
+  /// `self`: "layers.0" for "layers.0.attention". Empty if no line shows it.
   std::string self_of(std::size_t depth, std::size_t level) const {
     if (!is_called_directly(depth) || level + 1 >= modules_.size()) return {};
     const std::string path =
@@ -176,7 +176,8 @@ class Rebuilder {
     run_.statements.push_back({.call = call, .line = lines_[depth]});
   }
 
-  static constexpr int forward_itself = -1;  // The kind of what is called without its module.
+  static constexpr int forward_itself =
+      -1;  // The kind for a `forward` that is called without its module.
 
   const Graph& graph_;
   CalleeKinds kinds_;

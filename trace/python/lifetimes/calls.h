@@ -38,8 +38,8 @@ struct PythonRun {
   std::size_t caller_of(std::size_t statement) const {
     return calls[statements[statement].call].statement;
   }
-  /// The statement of `call` during which the node runs, itself or in what the statement calls;
-  /// no_index for nodes outside of the call.
+  /// The statement of `call` during which the node runs, in `call` itself or in a function that the
+  /// statement calls; no_index for nodes outside of the call.
   std::size_t statement_in(std::size_t call, std::size_t node) const;
 };
 

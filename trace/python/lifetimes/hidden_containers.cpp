@@ -56,8 +56,8 @@ const Assignment& HiddenContainers::assignment_of(std::size_t statement) const {
   return assignments_[static_cast<std::size_t>(run_.statements[statement].line)];
 }
 
-/// How the function reads what the statement binds: never, sometimes by the variable, or only
-/// otherwise.
+/// How the function reads the value that the statement binds: never, sometimes by the variable, or
+/// only otherwise.
 HiddenContainers::Reading HiddenContainers::reading_of(ValueId value, std::size_t statement) const {
   const PythonStatement& binding = run_.statements[statement];
   const std::string_view name = name_bound(assignment_of(statement));

@@ -179,9 +179,9 @@ class Holder {
     }
   }
 
-  /// Which of several targets a value gets: the one at its position among the results of its node,
-  /// or, where each target got a node of its own, `q, k = map(split, (q, k))`, among those of the
-  /// statement, as Python makes them in order.
+  /// Index of the assignment target that a value is bound to: its position among the results of its
+  /// node, or, if each target has a node of its own (`q, k = map(split, (q, k))`), its position
+  /// among the results of the statement, which Python computes in order.
   std::size_t place_of(ValueId value, std::size_t statement, std::size_t position,
                        std::size_t count, std::size_t targets) const {
     if (count == targets) return position;
@@ -191,8 +191,8 @@ class Holder {
     return found == results.end() ? 0 : static_cast<std::size_t>(found - results.begin());
   }
 
-  /// Whether a function that was called made several of the results before it returned them: not
-  /// always in the order of its `return`.
+  /// True if a called function computed several of the results before it returned them: then they
+  /// may be computed in another order than that of its `return`.
   bool return_together(const std::vector<Result>& results) const {
     const auto call_of = [&](const Result& result) {
       const bool is_kept = result.inner != no_index && !assignment_of(result.inner).returns;
@@ -230,7 +230,7 @@ class Holder {
     last = std::max(last, death);
   }
 
-  /// `residual = x`: what x holds has that name, too, from there on.
+  /// `residual = x`: from here on the value of x has a second name.
   void bind_copies() {
     const auto next = [&](ValueId value, std::size_t statement, std::string_view name) {
       return next_binding(value, statement, name);

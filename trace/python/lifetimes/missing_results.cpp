@@ -8,7 +8,8 @@
 namespace symprof::trace {
 namespace {
 
-constexpr std::size_t after_all = no_index - 1;  // When the caller reads what the graph returns.
+constexpr std::size_t after_all =
+    no_index - 1;  // The moment when the caller reads the outputs of the graph.
 
 bool changes_its_argument(const Node& node) { return node.op.ends_with('_'); }
 
@@ -55,8 +56,8 @@ void MissingResults::count_missing() {
       missing_[i] = targets - results_[i];
 }
 
-/// How many names take a result of the statement's only call, without those that are also its
-/// arguments: `x, sizes = block(x, sizes)` hands sizes through. 0 for other statements.
+/// The number of variables that take a result of the statement's only call, without those that are
+/// also its arguments, as in `x, sizes = block(x, sizes)`. 0 for other statements.
 std::size_t MissingResults::targets_of_call(std::size_t statement) const {
   const Assignment& assignment = assignment_of(statement);
   if (assignment.targets.empty() || !assignment.assigns_one_call()) return 0;

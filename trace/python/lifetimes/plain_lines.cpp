@@ -8,7 +8,7 @@
 namespace symprof::trace {
 namespace {
 
-/// Whether `outer` has all the blocks that `inner` begins with.
+/// True if the blocks of `inner` begin with all blocks of `outer`.
 bool lies_around(const std::vector<PythonBlock>& outer, const std::vector<PythonBlock>& inner) {
   return outer.size() <= inner.size() && std::equal(outer.begin(), outer.end(), inner.begin());
 }

@@ -163,7 +163,7 @@ class EndFinder {
     return read.line > made.line && !read.text.starts_with('.');
   }
 
-  /// What a call returns besides its results may hold any value that was made in it.
+  /// An unknown result of a call, such as a container, may hold any value that the call made.
   void open_where_lacking(std::size_t index, std::size_t value) {
     for (; index != no_index; index = run_.caller_of(index))
       if (lacks(index)) ends_[value].is_open = true;
@@ -178,7 +178,8 @@ class EndFinder {
       const bool is_returned = last_read_[value] > call.last || statement(caller).result == node;
       if (is_returned && !is_called_by_its_line(graph_, run_, statement(i).call))
         put_off(value, statement(caller).last, LifetimeUncertainty::function);
-      // What a callee gets beside a result, and returns, is all that it returns so.
+      // If a callee gets a container beside a result and returns it, it returns nothing else in
+      // this way.
       const bool is_rest = ends_[value].uncertainty == LifetimeUncertainty::container;
       if (lacks(caller) && (is_rest || !has_lacking_[statement(i).call]))
         put_off(value, end_of_rest(caller), LifetimeUncertainty::container);
@@ -225,7 +226,7 @@ class EndFinder {
     put_off(value, last_of_scope_[static_cast<std::size_t>(scope)], LifetimeUncertainty::no_lines);
   }
 
-  /// A function's parameter may hold what its caller's line made.
+  /// A parameter of a function may hold a value made by the caller's line.
   void add_given(std::size_t node, std::size_t value) {
     const std::size_t i = run_.statement_of[node], made_at = made_at_[value];
     if (made_at == no_index) return;

@@ -29,7 +29,7 @@ std::size_t period_of(const FunctionCalls& calls) {
   return 0;
 }
 
-/// Whether one run of `line` makes the first `period` calls and no others.
+/// True if one run of `line` makes the first `period` calls and no others.
 bool makes(std::string_view line, const FunctionCalls& calls, std::size_t period) {
   if (has_comprehension(tokens_of(line))) return false;
   const std::string_view body = simple_statement(line);

@@ -47,7 +47,7 @@ void ReturnedObjects::hold(const Death& death, std::vector<std::size_t>& last) {
   }
 }
 
-/// The statement `caller` binds what the call returns to a variable, returns it, or drops it.
+/// The statement `caller` binds the call's result to a variable, returns it, or drops it.
 void ReturnedObjects::hand_to(std::size_t caller, std::size_t call, const Returned& returned,
                               const Death& death, std::vector<std::size_t>& last) {
   const PythonStatement& statement = run_.statements[caller];

@@ -60,7 +60,8 @@ class ReturnedObjects {
   const PythonRun& run_;
   std::map<std::pair<std::size_t, std::string_view>, Held> held_;  // By call and name.
   std::vector<std::size_t> last_statements_;                       // By call.
-  std::vector<Returned> passed_on_;  // By call: what a call that it returns has returned.
+  std::vector<Returned>
+      passed_on_;  // By call: the results that it returns unchanged from a call of its own.
   /// `return` lines, by the line that calls the function and the function's name.
   std::map<std::pair<SourceId, std::string_view>, std::string_view> returns_;
 };

@@ -32,7 +32,7 @@ class Unpacker {
   }
 
  private:
-  /// Finds what the calls of modules return: the values that are read after them.
+  /// Finds the results of module calls: the values that are read after the call.
   void find_results() {
     results_.resize(run_.calls.size());
     for (std::size_t node = 0; node < graph_.nodes.size(); ++node)

@@ -14,18 +14,18 @@ namespace symprof::trace {
 
 class VariableBindings {
  public:
-  /// The statement that rebinds the variable that `statement` bound to the value; `no_index` for
-  /// none.
+  /// Given a value and the statement that bound it to the variable `name`, returns the statement
+  /// that rebinds that variable; `no_index` if none does.
   using NextBinding =
       std::function<std::size_t(ValueId, std::size_t statement, std::string_view name)>;
 
-  /// A statement of the call has bound this variable to the value.
+  /// Records that `statement` of the call binds `value` to the variable `name`.
   void bind(std::size_t call, std::size_t statement, std::string_view name, ValueId value) {
     bound_[{call, name}].push_back({statement, value});
   }
 
-  /// The values that the variable holds when `statement` of the call begins: those that the last
-  /// statement before it bound, unless the variable was rebound since.
+  /// The values that the variable holds just before `statement` of the call runs: the values bound
+  /// by the last earlier statement, unless the variable was rebound since.
   std::vector<ValueId> held(std::size_t call, std::string_view name, std::size_t statement,
                             const NextBinding& next_binding) const;
 

@@ -28,12 +28,12 @@ std::string_view first_word(std::string_view text) {
       0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
 }
 
-/// Whether a bracket closes that was not opened: the line begins inside of a statement.
+/// True if a bracket closes that was not opened: the line begins inside of a statement.
 bool begins_inside(Tokens tokens) {
   return std::ranges::any_of(tokens, [](const Token& token) { return token.depth < 0; });
 }
 
-/// Where the tokens assign, outside of brackets.
+/// Positions of the assignment operators outside of brackets.
 std::vector<std::size_t> assigning_signs(Tokens tokens) {
   std::vector<std::size_t> found;
   for (std::size_t i = 1; i < tokens.size(); ++i)
@@ -73,7 +73,7 @@ bool is_argument(Tokens tokens, const std::vector<std::size_t>& equals) {
          has_comma(tokens.subspan(first + 1, equals.back() - std::min(equals.back(), first + 1)));
 }
 
-/// Whether an expression begins with a list or a tuple: `[x]`, `(x,)`.
+/// True if an expression begins with a list or a tuple: `[x]`, `(x,)`.
 bool begins_with_container(Tokens tokens) {
   if (tokens.empty()) return false;
   if (is_sign(tokens[0], "[")) return true;
@@ -135,7 +135,7 @@ bool is_literal(Tokens tokens) {
                                 (tokens[0].kind == TokenKind::name && !is_name(tokens)));
 }
 
-/// Whether the line is `x = …` or `x, y = …`, with plain names and nothing before them.
+/// True if the line is `x = …` or `x, y = …`, with plain names and nothing before them.
 bool binds_names(Tokens tokens, const Assignment& assignment) {
   if (assignment.targets.empty() || !assignment.keeper.empty()) return false;
   const Tokens first = tokens.first(find_sign(tokens, "="));

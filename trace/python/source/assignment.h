@@ -16,7 +16,7 @@ struct Assignment {
   bool returns = false;  ///< `return …`
   /// An element for each `=`, the first first: `a = b, c = f()` has {a} and {b, c}.
   std::vector<std::vector<Target>> targets;
-  std::string_view value;  ///< What is assigned, as far as the line has it.
+  std::string_view value;  ///< The right-hand side, as far as it is on this line.
   /// The list or set that the line adds the value to: xs of `xs.append(x)`, of `xs += [x]` and of
   /// `xs = xs + (x,)`; empty for other lines.
   std::string_view keeper;
@@ -52,8 +52,9 @@ bool binds_plainly(std::string_view line);
 /// for other lines, and for `cat([x, y])`. A view into `line`.
 std::string_view joined_list(std::string_view line);
 
-/// Parses one line, which may be the first of a statement over several. No targets for what is no
-/// assignment, and for what lies inside of one: `mask=mask,` is an argument. Views into `line`.
+/// Parses one line, which may be the first of a statement over several. A line that is no
+/// assignment has no targets, nor has one inside of another statement, such as the argument
+/// `mask=mask,`. The result has views into `line`.
 Assignment parse_assignment(std::string_view line);
 
 }  // namespace symprof::trace

@@ -15,8 +15,8 @@ struct Operator {
   std::string_view name, sign;
 };
 
-/// Python's operators by the functions of PyTorch that they call, without underscores around them,
-/// and `i` or `r` before those that change their left side or belong to the right one.
+/// Python's operators, by the name of PyTorch's function for each, without underscores. The prefix
+/// `i` means the in-place form (`__iadd__`), `r` the reflected one (`__radd__`).
 constexpr std::array operators = {
     Operator{"add", "+"},          Operator{"sub", "-"},
     Operator{"mul", "*"},          Operator{"div", "/"},
@@ -65,7 +65,7 @@ int count_sign(Tokens tokens, std::string_view sign) {
   }));
 }
 
-/// Whether the line calls something by a name of its own: `layer(x)`, `layers[i](x)`.
+/// True if the line calls something by a name of its own: `layer(x)`, `layers[i](x)`.
 bool calls_local_name(std::string_view line) {
   const std::vector<Token> tokens = tokens_of(line);
   return std::ranges::any_of(calls_in(tokens),

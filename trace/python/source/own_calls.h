@@ -1,5 +1,5 @@
-// What a line of Python calls itself, as far as its text shows. Whatever else ran while a function
-// was at the line ran in other functions.
+// Finds the calls that a line of Python makes itself, as far as its text shows. Everything else
+// that ran during the line ran in other functions.
 #pragma once
 
 #include <string_view>

@@ -18,7 +18,7 @@ constexpr std::size_t longest_text = 4000;
 /// The lines of a statement, put together letter by letter.
 class StatementText {
  public:
-  /// Takes a line. What stands in a string of several lines is left out.
+  /// Adds a line. Text inside of a multi-line string is left out.
   void add(std::string_view line) {
     goes_on_ = false;
     if (!text_.empty() && triple_ == 0) text_ += ' ';
@@ -26,7 +26,7 @@ class StatementText {
   }
 
   bool is_whole() const { return depth_ == 0 && triple_ == 0 && !goes_on_; }
-  /// Where the first colon outside of brackets stands: behind it is the body of a compound one.
+  /// The first colon outside of brackets; the body of a compound statement begins after it.
   std::size_t colon() const { return colon_; }
   std::string_view text() const { return text_; }
 
@@ -110,7 +110,7 @@ std::string_view defined(std::string_view text, std::string_view keyword) {
       0, static_cast<std::size_t>(std::ranges::find_if_not(text, is_word) - text.begin()));
 }
 
-/// What a `with` statement changes for the block below it.
+/// Reads a `with` statement into the block that it opens.
 void read_with(std::string_view text, Block& block) {
   const std::vector<Token> tokens = tokens_of(text);
   for (const WrittenCall& call : calls_in(tokens)) {
@@ -199,7 +199,7 @@ class Reader {
   }
 
   std::vector<PythonLine> lines_;
-  std::vector<Block> blocks_;  // That are open, the innermost last.
+  std::vector<Block> blocks_;  // The open blocks, the innermost last.
   StatementText open_;
   bool is_open_ = false;
   std::size_t indent_ = 0;

@@ -1,4 +1,4 @@
-// A file of Python: which statement, of which function, a line number stands for.
+// A file of Python: maps line numbers to statements and functions.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace symprof::trace {
 struct PythonLine {
   std::int64_t first = 0, last = 0;  ///< The lines that it stands on, from 1.
   std::string text;                  ///< In one line, without comments.
-  std::string function;              ///< That it lies in: "forward"; empty outside of functions.
-  std::string class_name;            ///< Of the innermost class around it; empty outside of them.
-  std::int64_t function_at = 0;      ///< The line of that function's `def`; 0 outside of functions.
-  std::vector<PythonBlock> blocks;   ///< Of that function, around it: the outermost first.
-  /// What the innermost `with torch.no_grad():` or `with torch.enable_grad():` around it says.
+  std::string function;          ///< The enclosing function: "forward"; empty outside of functions.
+  std::string class_name;        ///< Of the innermost class around it; empty outside of them.
+  std::int64_t function_at = 0;  ///< The line of that function's `def`; 0 outside of functions.
+  std::vector<PythonBlock> blocks;  ///< Of that function, around it: the outermost first.
+  /// The gradient mode set by the innermost `with torch.no_grad():` or `with torch.enable_grad():`.
   std::optional<bool> gradients;
   bool no_autocast = false;  ///< It lies in a `with torch.autocast(…, enabled=False):`.
 };

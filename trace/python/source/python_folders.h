@@ -10,9 +10,9 @@
 
 namespace symprof::trace {
 
-/// The file that lies below one of `folders`: all of `path`, or what is left of it without its
-/// first folders. The first folder that has it gives it. Empty where none has, and for a path that
-/// leads out of the folders. Nothing in it is run.
+/// Reads the Python file `path` from the first of `folders` that has it: below the folder at the
+/// whole path, or at the path without some of its first components. Empty if no folder has it, or
+/// if the path leads out of the folder. The file is only read, never run.
 std::optional<PythonFile> read_python(const std::vector<std::string>& folders,
                                       std::string_view path);
 

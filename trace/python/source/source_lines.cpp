@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::string_view file_mark = "File \"", line_mark = "\", line ", function_mark = ", in ";
 
-/// Deeper traces say no more about names: the outermost calls are what is kept.
+/// The outermost calls of a deeper trace are kept; the others say no more about variables.
 constexpr std::size_t deepest_trace = 256;
 
 /// Takes the first line off `text`.

@@ -28,7 +28,7 @@ std::vector<Token> tokens_of(std::string_view line);
 /// The part of the line from the first token to the last.
 std::string_view text_of(Tokens tokens);
 
-/// Whether the token is that bracket, operator or delimiter: a string "," is none.
+/// True if the token is this bracket, operator or delimiter; false for a string such as ",".
 bool is_sign(const Token& token, std::string_view sign);
 
 /// The first such sign that stands in no bracket of `tokens`; tokens.size() for none.
@@ -43,10 +43,10 @@ std::size_t path_length(Tokens tokens);
 /// `x` or `self.x`, and nothing else.
 bool is_path(Tokens tokens);
 
-/// Whether the first bracket closes with the last token: `(a, b)`, not `(a)(b)`.
+/// True if the first bracket closes with the last token: `(a, b)`, not `(a)(b)`.
 bool is_bracketed(Tokens tokens);
 
-/// Whether a loop stands inside of the line: `[f(x) for x in xs]`, not `for x in xs: f(x)`.
+/// True if a loop stands inside of the line: `[f(x) for x in xs]`, not `for x in xs: f(x)`.
 bool has_comprehension(Tokens tokens);
 
 /// How often `word` stands in `text` as a whole word.

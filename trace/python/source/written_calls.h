@@ -18,7 +18,7 @@ struct WrittenCall {
   bool is_whole = true;           ///< False where the line ends before the call does.
   const Token* close = nullptr;   ///< Its closing bracket; null where the line ends before.
 
-  /// What the argument `name=…` is given; nothing without one.
+  /// The value of the argument `name=…`; empty if it is not given.
   std::optional<Tokens> keyword(std::string_view name) const;
 };
 

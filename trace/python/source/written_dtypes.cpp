@@ -29,7 +29,7 @@ std::optional<DType> dtype_called(std::string_view word) {
   return parse_dtype(name);
 }
 
-/// The last component of what a string holds: "FloatTensor" of "torch.FloatTensor".
+/// The last component of a dotted string: "FloatTensor" of "torch.FloatTensor".
 std::string_view last_word(std::string_view text) {
   const auto begin = std::ranges::find_if(text, is_word);
   std::string_view words(begin, text.end());

@@ -9,7 +9,7 @@
 
 namespace symprof::trace {
 
-/// Where a dtype comes from.
+/// The source of a dtype argument.
 enum class DTypeSource {
   named,     ///< A literal: `x.float()`, `x.to(torch.float32)`.
   followed,  ///< Another tensor's: `x.to(y.dtype)`, `x.type_as(y)`, `x.to(y)`.
@@ -18,9 +18,11 @@ enum class DTypeSource {
 
 struct WrittenDType {
   DTypeSource source = DTypeSource::unknown;
-  std::optional<DType> dtype;        ///< The one that is named.
-  std::string_view expression = {};  ///< What is followed: "y.dtype", "y". A view into the line.
-  std::string_view receiver = {};    ///< "x" of `x.float()`, where what is cast is a plain name.
+  std::optional<DType> dtype;  ///< The one that is named.
+  /// The expression whose dtype is taken: "y.dtype", "y". A view into the line.
+  std::string_view expression = {};
+  /// The variable that is cast, "x" of `x.float()`; empty if it is not a plain name.
+  std::string_view receiver = {};
 };
 
 /// The casts and device moves of a line, in the order in which Python runs them: arguments of a
