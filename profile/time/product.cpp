@@ -92,10 +92,9 @@ constexpr std::array<std::array<double, 2>, 15> tiles = {{{256, 128},
 constexpr std::array<std::array<double, 2>, 2> lines = {{{1, 128}, {128, 1}}};
 /// Default cuBLAS tiles, chosen even when another tile would be faster.
 constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
-/// How far a measured product is from the one to estimate: its residual counts less the further it
-/// is. The unit is a factor of two in a size. `octaves_of_time`: the distance for a factor of two
-/// in time, capped at `furthest`; `octaves_of_layout`: the distance for another layout. The values
-/// minimize the leave-one-out error of the rows that scripts/time/fit.py samples, over all devices.
+/// Distances between a measured product, whose residual counts the more the nearer it is, and the
+/// one to estimate, in octaves of a size: for an octave of time (at most `furthest`), and for another
+/// layout. Of least leave-one-out error over the rows of all devices in scripts/time/fit.py.
 constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
 /// The distance per octave of alignment on tensor cores, from the calibration split of an H200's
 /// small products in 16 bit and TF32: unaligned bfloat16 products take up to twice as long.

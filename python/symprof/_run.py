@@ -6,7 +6,6 @@ import sys
 import traceback
 import types
 from collections.abc import Sequence
-from typing import Any
 
 from . import _native
 from ._error import Error

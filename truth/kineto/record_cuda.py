@@ -16,7 +16,7 @@ import tempfile
 
 HAS_GPU = sys.argv[1:2] != ["no_gpu"]
 if not HAS_GPU:
-    sys.modules["triton"] = None  # It asks the driver.
+    sys.modules["triton"] = None  # type: ignore[assignment]  # It asks the driver.
 else:
     import torchvision  # noqa: F401  (before the example models, which stand in for operators that it lacks)
 import torch  # noqa: E402

@@ -8,6 +8,11 @@ from torch import nn
 from kernels import FourBitLinear, LigerCrossEntropy, TritonCrossEntropy, TritonRMSNorm
 
 
+def _modules_of(model: Any) -> set[Any]:
+    """The Python modules in which the parts of a model are defined."""
+    return {sys.modules[type(part).__module__] for part in model.modules()}
+
+
 def use_triton_norms(model: Any) -> None:
     for module in model.modules():
         if type(module).__name__.endswith("RMSNorm"):
@@ -30,7 +35,7 @@ def use_triton_rotary(model: Any) -> None:
     def rotate(q: torch.Tensor, k: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor, *args: Any, **kwargs: Any) -> Any:
         return _Rotary.apply(q, k, cos, sin)
 
-    for module in {sys.modules[type(part).__module__] for part in model.modules()}:
+    for module in _modules_of(model):
         if hasattr(module, "apply_rotary_pos_emb"):
             module.apply_rotary_pos_emb = rotate
 
@@ -58,7 +63,7 @@ class _FusedLoRA(torch.autograd.Function):
         return grad_x.view(x.shape), grad_a, grad_b, None, None, None
 
 
-def use_fused_lora(model: Any, kind: type) -> None:
+def use_fused_lora(model: Any, kind: Any) -> None:
     def forward(self: Any, x: torch.Tensor) -> torch.Tensor:
         dtype = torch.get_autocast_dtype("cuda") if torch.is_autocast_enabled("cuda") else x.dtype
         states = x.to(dtype)
@@ -84,7 +89,7 @@ class _CrossEntropy(nn.CrossEntropyLoss):
 
 def use_triton_loss(model: Any) -> None:
     """The one call of cross entropy in transformers: in the model's file up to 4.45, then in loss_utils."""
-    for module in {sys.modules[type(part).__module__] for part in model.modules()}:
+    for module in _modules_of(model):
         if hasattr(module, "CrossEntropyLoss"):
             module.CrossEntropyLoss = _CrossEntropy
     try:

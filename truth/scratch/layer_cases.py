@@ -155,11 +155,11 @@ def resampling():
     line = [lambda x: functional.interpolate(x, scale_factor=2), lambda x: functional.interpolate(x, scale_factor=2, mode="linear"), lambda x: functional.pad(x, (1, 1), "reflect"),
             lambda x: functional.pad(x, (1, 1), "replicate"), lambda x: functional.max_pool1d(x, 2), lambda x: functional.avg_pool1d(x, 2), lambda x: functional.adaptive_avg_pool1d(x, 3)]
     for function, shape, expanded in [(f, s, e) for fs, s in ((volume, (2, 8, 8, 8, 8)), (line, (2, 8, 64))) for f in fs for e in (False, True)]:
-        def run(f=function, s=shape, e=expanded):
+        def run_shape(f=function, s=shape, e=expanded):
             y = f(empty(*s).requires_grad_())
             y.backward(empty(1).expand(y.shape) if e else empty(*y.shape))
 
-        yield run
+        yield run_shape
 
 
 def depthwise():

@@ -56,6 +56,7 @@ def run(scripts: list[header.Header], python: str, limit: int) -> Iterator[tuple
     with tempfile.TemporaryDirectory() as folder:
         command = [*python.split(), str(HERE / "watched.py"), folder, str(limit), *(str(told.path) for told in scripts)]
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as watched:
+            assert watched.stdout is not None
             for told, _ in zip(scripts, watched.stdout, strict=False):
                 out = pathlib.Path(folder, told.name + ".json")
                 yield told, step_of(told, json.loads(out.read_text())) if out.exists() else {"refused": refused(out.with_suffix(".log").read_text())}

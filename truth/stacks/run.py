@@ -44,6 +44,7 @@ def ran(scripts: list[header.Header], python: str, limit: int) -> Iterator[tuple
     with tempfile.TemporaryDirectory() as folder:
         command = [python, str(HERE / "simulated.py"), folder, str(limit), *(str(told.path) for told in scripts)]
         with subprocess.Popen(command, cwd=folder, env=environment, stdout=subprocess.PIPE, text=True) as simulated:
+            assert simulated.stdout is not None
             for told, line in zip(scripts, simulated.stdout, strict=False):
                 code, seconds = int(line.split()[1]), float(line.split()[2])
                 report, log = pathlib.Path(folder, told.name + ".json"), pathlib.Path(folder, told.name + ".log").read_text(errors="replace")

@@ -9,7 +9,7 @@ import torch
 Recipe = collections.namedtuple("Recipe", "build dtype autocast channels_last optimizer")
 
 
-LIBRARIES = []  # an operator lives as long as its library
+LIBRARIES: list[torch.library.Library] = []  # an operator lives as long as its library
 
 
 def declare_torchvision_operators():
