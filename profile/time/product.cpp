@@ -93,7 +93,7 @@ constexpr std::array<std::array<double, 2>, 2> lines = {{{1, 128}, {128, 1}}};
 /// Default cuBLAS tiles, chosen even when another tile would be faster.
 constexpr std::array<std::array<double, 2>, 3> usual_tiles = {{{256, 128}, {128, 128}, {64, 64}}};
 /// Distances between a measured product, whose residual counts the more the nearer it is, and the
-/// one to estimate, in octaves of a size: for an octave of time (at most `furthest`), and for another
+/// one to estimate, in octaves of a size: for an octave of time (at most `furthest`), for another
 /// layout. Of least leave-one-out error over the rows of all devices in scripts/time/fit.py.
 constexpr double octaves_of_time = 4, furthest = 2, octaves_of_layout = 4;
 /// The distance per octave of alignment on tensor cores, from the calibration split of an H200's
