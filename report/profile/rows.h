@@ -61,7 +61,7 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
 /// Calls without a rule that a figure lacks.
 std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure);
 std::int64_t unmodelled(const Row& row, Column column);
-/// Calls whose time is not known that a figure of times lacks.
+/// Number of the row's calls that `figure`, a time, lacks because their time is unknown.
 std::int64_t unknown_times(const RowFigures& row, const Figure& figure);
 
 /// The rows of `profile`, folded, sorted and cut as `options` say.

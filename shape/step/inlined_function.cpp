@@ -11,8 +11,9 @@ const SourceLine* line_of(const Graph& graph, SourceId id) {
   return id == no_source ? nullptr : &graph.source_lines[static_cast<std::size_t>(id)];
 }
 
-/// The line of the node in a forward function that its caller applies: `SparsemaxFunction.apply(x,
-/// dim)`. Null for other nodes.
+/// For a node of a torch.autograd.Function that a line applies (`SparsemaxFunction.apply(x, dim)`):
+/// the node's line inside of the function's forward. Recognized by more calls of `forward` than
+/// modules around the node. Null for other nodes.
 const SourceLine* line_in_function(const Graph& graph, const Node& node) {
   std::size_t modules = 1, functions = 0;
   for (ScopeId scope = node.scope; scope != 0;
@@ -24,8 +25,7 @@ const SourceLine* line_in_function(const Graph& graph, const Node& node) {
   return functions > modules ? line_of(graph, node.source) : nullptr;
 }
 
-/// The line of the node in a forward function that a line of its caller applies:
-/// `SparsemaxFunction.apply(x, dim)`. Null for other nodes.
+/// The same, recognized by the text of the caller's line, which has `.apply(`.
 const SourceLine* line_applied(const Graph& graph, const Node& node) {
   for (const SourceLine* line = line_of(graph, node.source); line != nullptr;
        line = line_of(graph, line->caller)) {

@@ -20,8 +20,8 @@ std::string known_dimensions(const Graph& graph);
 /// position. In order, each once.
 std::vector<std::string> open_dimensions(const Graph& graph);
 
-/// "idx=[batch,seq]": names for the dimensions of the first input whose file leaves some open, else
-/// of the first input with dimensions. Empty if no input has any.
+/// An example of names, "idx=[batch,seq]": for the first input with a dimension whose size the file
+/// leaves open, else for the first input with dimensions. Empty if no input has any.
 std::string naming_example(const Graph& graph);
 
 }  // namespace symprof::trace

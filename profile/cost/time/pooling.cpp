@@ -34,8 +34,8 @@ double area(const Call& call, int position, double otherwise) {
   return static_cast<double>(first * call.integer(position, 1, first));
 }
 
-/// In channels-last layout max pooling takes time for its window's elements only, none for an
-/// output element.
+/// The clocks of a pooling kernel. In channels-last layout max pooling has no clocks for an output
+/// element, only for the elements of its window.
 Clocks clocks_of_pool(const DeviceSpec& device, const std::string& rule, bool is_maximum,
                       bool channels_last) {
   if (!channels_last)
