@@ -14,6 +14,10 @@ enum ExitCode : int {
   not_available = 3,
 };
 
+/// Help for an argument that is a model; trace/load.h knows the formats.
+inline constexpr const char* model_file =
+    "A model file: .pt2 (torch.export), .pt (TorchScript) or .onnx";
+
 /// Runs a command whose options were parsed; the exit code. Throws Error.
 using Run = std::function<int()>;
 

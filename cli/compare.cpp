@@ -47,8 +47,8 @@ void add_row_options(CLI::App& app, Options& options) {
   rows.add("--mode", options.question.mode, "MODE",
            "values: run both models and compare results; nodes: compare the graphs only (.onnx)");
   rows.add("--align", options.question.align, "HOW",
-           "best: match values by content, inputs and names, ignoring order; edit: the edit "
-           "distance of onnx-array-api, to the row");
+           "best: match values by content, inputs and names, ignoring order; edit: by edit "
+           "distance, exactly as onnx-array-api");
   rows.add("--tolerance", options.question.tolerance, "X",
            "Allowed error of a value x, times max(1, |x|) (1e-5; 1e-2 where a model has float16 or "
            "bfloat16)");

@@ -113,7 +113,7 @@ Run add_dot(CLI::App& app) {
       "  symprof dot llama.onnx --format model-explorer --colour accumulate -o llama.json");
   const OptionGroup drawing(app, "Drawing");
   add_format_option(drawing, options->format, Verb::dot);
-  drawing.add_flag("--open", options->open, "Every copy of a repeated block is drawn");
+  drawing.add_flag("--open", options->open, "Draw every copy of a repeated block");
   drawing.add_flag("--no-modules", options->no_modules, "No clusters for modules");
   drawing.add("--colour", options->colour, "FIGURE",
               "A figure of symprof profile that colours the nodes");

@@ -100,17 +100,13 @@ Run add_dump(CLI::App& app) {
       "  symprof dump llama.onnx --module '' --module 'layers.*' --runs 3 -o layers.onnx\n"
       "  symprof dump llama.pt2 --module 'model.layers.*' -o layers.onnx\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx");
-  app.add_option("MODEL", given->question.path,
-                 "A model: .onnx, .pt2 (torch.export) or .pt (TorchScript)")
-      ->required()
-      ->type_name("");
+  app.add_option("MODEL", given->question.path, model_file)->required()->type_name("");
   const OptionGroup calls(app, "Calls");
   calls.add_each("--module", given->question.modules, "GLOB",
                  "Modules whose path matches; * stands for one component, '' for the whole model");
   calls.add_each("--node", given->question.nodes, "GLOB", "Nodes whose name matches");
   calls.add_flag("--weights", given->question.weights,
-                 "Weights that a module reads, too, once; those of a node "
-                 "among its inputs");
+                 "Also dump weights: those of a module once, those of a node as its inputs");
   calls.add("--limit", given->question.limit, "BYTES",
             "Leave out inputs, outputs or weights of a call that are larger (128MiB)");
   const OptionGroup runs(app, "Runs");
@@ -118,9 +114,9 @@ Run add_dump(CLI::App& app) {
            "How often the model runs, each time on other inputs (1)");
   runs.add("--seed", given->question.seed, "N", "Other random inputs for another seed (0)");
   runs.add_each("--set", given->question.sizes, "NAME=SIZE",
-                "Size of a symbolic dimension (2, 3, … without)");
+                "Size of a symbolic dimension (default: 2, 3, …)");
   runs.add_each("--input", given->question.shapes, "NAME=DTYPE[DIMS]",
-                "Shape of an input that a TorchScript file does not tell (repeatable)");
+                "Shape of an input of a TorchScript file (repeatable)");
   add_format_option({app, "Output"}, given->format, Verb::dump, ": the listing");
   add_output_options(app, given->output);
   return [given] { return run_dump(*given); };
@@ -128,7 +124,7 @@ Run add_dump(CLI::App& app) {
 
 Run add_restore(CLI::App& app) {
   const auto given = std::make_shared<RestoreSettings>();
-  app.description("What a dump holds: listed, exported, or replayed by another model.");
+  app.description("Lists or exports a dump, or replays it with another model.");
   app.footer(
       "Dumps are those of symprof dump, and of onnx-diagnostic's steal_forward.\n\n"
       "Examples:\n"
@@ -136,22 +132,21 @@ Run add_restore(CLI::App& app) {
       "  symprof restore attention.onnx --as npz -o attention.npz\n"
       "  symprof restore attention.onnx --replay llama.optimized.onnx --tolerance 1e-3");
   app.add_option("DUMP", given->dump, "A dump")->required()->type_name("");
-  const OptionGroup what(app, "What");
+  const OptionGroup what(app, "Entries");
   what.add("--entry", given->question.entry, "GLOB",
            "Only modules or nodes whose name matches (*)");
   what.add("--as", given->as, "FORM",
            "Export: npz or safetensors into one file, npy or raw into a new folder");
   what.add("--replay", given->question.path, "MODEL",
            "Run the parts of this model (of any format) on the dumped inputs and compare with the "
-           "dumped "
-           "outputs; exit code 1 where values differ");
+           "dumped outputs; exit code 1 where values differ");
   what.add_each("--set", given->question.sizes, "NAME=SIZE",
                 "Size of a symbolic dimension of a .pt2");
   what.add_each("--input", given->question.shapes, "NAME=DTYPE[DIMS]",
-                "Shape of an input that a TorchScript file does not tell (repeatable)");
+                "Shape of an input of a TorchScript file (repeatable)");
   what.add("--tolerance", given->question.tolerance, "X",
            "Allowed error of a value x, times max(1, |x|) (1e-4; 1e-2 for outputs of float16, "
-           "bfloat16 and less)");
+           "bfloat16 or smaller)");
   add_format_option({app, "Output"}, given->format, Verb::restore);
   add_output_options(app, given->output);
   return [given] { return run_restore(*given); };

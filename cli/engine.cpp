@@ -126,20 +126,20 @@ int run(const Options& options) {
 
 void add_engine_options(CLI::App& app, Options& options) {
   app.get_formatter()->label("Positionals", "Engine");
-  app.add_option("LAYERS", options.files.layers, "What describes the engine")
+  app.add_option("LAYERS", options.files.layers, "The file that describes the engine (see below)")
       ->type_name("")
       ->required();
-  app.add_option("OTHER", options.other, "Behind --: another engine, to compare the first with")
+  app.add_option("OTHER", options.other, "After --: another engine, to compare with")
       ->type_name("")
       ->expected(1, 5);
-  const OptionGroup known(app, "What else is known of it");
+  const OptionGroup known(app, "More about the engine");
   known.add("--onnx", options.onnx, "MODEL",
-            "The model that the engine was built from: says which nodes became which layers");
+            "The model that the engine was built from, to map its nodes to layers");
   known.add("--profile", options.files.profile, "TIMES",
-            "What trtexec writes with --exportProfile, or a log");
+            "Times of the layers: a file of trtexec's --exportProfile, or a log");
   known.add("--log", options.files.log, "LOG", "The verbose log of the engine's build");
   known.add("--device", options.device, "NAME",
-            "The device that it ran on: estimates times, and says what its data sheet allows");
+            "The device that it ran on, for estimated times and roofline bounds");
   known.add_each("--set", options.sizes, "NAME=N",
                  "The size of a dimension that the model leaves open: N=8");
   const OptionGroup reported(app, "What is reported");

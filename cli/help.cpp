@@ -35,9 +35,17 @@ class HelpFormatter : public CLI::Formatter {
   std::string make_usage(const CLI::App* app, std::string) const override {
     std::string text = "\nUsage: " + command_line(*app);
     if (!app->get_subcommands({}).empty()) text += " COMMAND";
-    for (const CLI::Option* option : app->get_options())
-      if (option->get_positional()) text += " " + option->get_name();
-    return text + " [options]\n";
+    std::string others;  // Optional arguments: a second model stands behind "--".
+    bool is_first = true;
+    for (const CLI::Option* option : app->get_options()) {
+      if (!option->get_positional()) continue;
+      if (is_first || option->get_required())
+        text += " " + option->get_name();
+      else
+        others += " [-- " + option->get_name() + "]";
+      is_first = false;
+    }
+    return text + " [options]" + others + "\n";
   }
 
   std::string make_option_desc(const CLI::Option* option) const override {

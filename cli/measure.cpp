@@ -126,7 +126,7 @@ Run add_measure(CLI::App& app) {
       "own)");
   group.add("--save", text->save, "FILE", "Also writes the run, for `symprof profile --measured`");
   group.add("--trace", text->trace, "FILE",
-            "Also writes a step in time, predicted and measured, for ui.perfetto.dev");
+            "Also writes the timeline of a step, predicted and measured, for ui.perfetto.dev");
   group.add("--by", text->rows.by, "ROW", "A row for each node (the default), module or op");
   group.add("--depth", text->rows.depth, "N", "Fold modules deeper than N levels (--by module)");
   group.add("--top", text->rows.top, "N", "The first N rows; one more sums the others");

@@ -104,7 +104,7 @@ void add_memory_options(CLI::App& app, Options& options) {
   reported.add("--device", options.device, "N",
                "The GPU's number (default: the one with the most events)");
   reported.add("--fail-if-peak-grows", options.most_growth, "PERCENT",
-               "Exit code 1 if the second snapshot's allocated peak is larger by more: 2%");
+               "Exit code 1 if the allocated peak of OTHER is larger by more than this: 2%");
   add_format_option({app, "Output"}, options.format, Verb::memory);
   add_output_options(app, options.output);
 }

@@ -118,7 +118,7 @@ Run add_partition(CLI::App& app) {
       add_common(app, "Makes modules of an ONNX model local functions, by its nodes' metadata.",
                  "symprof partition llama.onnx --modules 'layers.*' -o layers.onnx");
   add_globs(app, "--modules", *options,
-            "Modules by path (repeatable); without, the elements of lists, as layers.0");
+            "Modules by path (repeatable; default: elements of lists, such as layers.0)");
   return [options] { return run_change(*options, "partition", partition); };
 }
 

@@ -81,14 +81,14 @@ void add_check_options(CLI::App& app, Options& options) {
   const OptionGroup checks(app, "Checks");
   checks.add_flag("--verify", options.verify,
                   "Run both graphs on the same random inputs, by symprof's own interpreter on the "
-                  "CPU, and let onnx's checker look after each rule; exit code 1 and no file where "
-                  "values differ");
+                  "CPU, and onnx's checker after each rule; if values differ, exit code 1 and no "
+                  "file");
   checks.add("--tolerance", options.tolerance, "X",
              "Allowed error of a value x, times max(1, |x|) (1e-6; 2e-4 where the model has "
              "float16 or bfloat16)");
   checks.add("--seed", options.seed, "N", "Other random inputs for another seed (0)");
   checks.add_each("--set", options.sizes, "NAME=SIZE",
-                  "Size of a symbolic dimension, for --verify (2, 3, … without) and --savings");
+                  "Size of a symbolic dimension, for --verify (default: 2, 3, …) and --savings");
 }
 
 }  // namespace

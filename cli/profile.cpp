@@ -67,7 +67,8 @@ Run add_profile(CLI::App& app) {
       "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2\n"
       "  symprof profile llama_7b.pt2 --by module --depth 2 -- llama_7b_gqa.pt2");
   add_profile_options(app, *text);
-  app.add_option("OTHER", *other, "Another model: what changed in the costs")->type_name("");
+  app.add_option("OTHER", *other, "After --: another model, to compare the costs with")
+      ->type_name("");
   return [text, other] { return other->empty() ? run(*text) : compare_costs(*text, *other); };
 }
 

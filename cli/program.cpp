@@ -56,7 +56,8 @@ int run(std::vector<char*> words) {
   app.footer(
       "Examples:\n"
       "  symprof profile vit_b_16.pt2\n"
-      "  symprof profile vit_b_16.onnx --set batch=8 --by module --format json -o vit_b_16.json");
+      "  symprof profile vit_b_16.onnx --set batch=8 --by module --format json -o vit_b_16.json\n\n"
+      "The Python package adds: symprof run SCRIPT, which profiles a training script.");
   set_up(app);
   app.set_version_flag("--version", "symprof " SYMPROF_VERSION, "The version")->group("Output");
   Run chosen;

@@ -1,5 +1,6 @@
 #include "cli/setting_options.h"
 
+#include "cli/command.h"
 #include "cli/option_spelling.h"
 #include "session/devices.h"
 #include "session/read_text.h"
@@ -28,10 +29,7 @@ void add_option(CLI::App& app, const Setting& setting, SettingTexts::Given& give
 }  // namespace
 
 void add_setting_options(CLI::App& app, SettingTexts& texts, Verb verb) {
-  app.add_option("MODEL", texts.model,
-                 "The model file: .pt2 (torch.export), .pt (TorchScript) or .onnx")
-      ->required()
-      ->type_name("");
+  app.add_option("MODEL", texts.model, model_file)->required()->type_name("");
   for (const std::string_view group : settings::groups())
     for (const Setting* setting : settings::settings_of(verb))
       if (setting->group == group) add_option(app, *setting, texts.given[setting->name]);

@@ -50,8 +50,7 @@ int run(const Options& options) {
 Run add_stats(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   app.description(
-      "What is in an ONNX model, counted: operators, types, shapes, initializers, modules, "
-      "blocks.");
+      "Counts of an ONNX model: operators, types, shapes, initializers, modules, blocks.");
   app.footer(
       "Examples:\n"
       "  symprof stats llama.onnx\n"
@@ -59,7 +58,7 @@ Run add_stats(CLI::App& app) {
       "  symprof stats llama.onnx --tensors\n"
       "  symprof stats llama.onnx --format json -o llama.json");
   app.add_option("MODEL", options->model, "An ONNX model")->required()->type_name("");
-  app.add_option("OTHER", options->other, "Another one, to compare with")->type_name("");
+  app.add_option("OTHER", options->other, "After --: another one, to compare with")->type_name("");
   OptionGroup(app, "What is counted")
       .add_flag("--tensors", options->tensors,
                 "Bounds, mean, deviation and deciles of each initializer and Constant");

@@ -62,7 +62,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 /// Commands of the Python package, which has a program of the same name.
 void reject_script(const std::string& word) {
   constexpr auto from_python =
-      "It comes with the Python package (docs/guide/python.md): pip install symprof";
+      "It comes with the Python package: make wheel, then pip install build/wheels/symprof-*.whl";
   if (word == "run")
     throw Error(word, "runs Python scripts, which this program does not.", from_python);
   if (word.ends_with(".py"))

@@ -260,8 +260,8 @@ void answer_question(plan::CheckpointPlanner& planner, const CheckpointQuestion&
     const std::vector<plan::PlanAnswer> curve = known_answers(planner, of_curve);
     const std::size_t knee = plan::knee_of(curve);
     const bool is_of_knee = question.budgets.empty() && knee < curve.size();
-    answer.alternatives =
-        plan::play_alternatives(planner, is_of_knee ? curve[knee].budget_bytes : budgets.front());
+    answer.alternatives = plan::simulate_alternatives(
+        planner, is_of_knee ? curve[knee].budget_bytes : budgets.front());
     for (plan::AlternativePlan& one : answer.alternatives)
       if (is_of_knee && one.name == plan::rotor_name)
         one.note += one.note.empty() ? "with the knee's memory" : "; with the knee's memory";

@@ -9,9 +9,9 @@
 namespace symprof::plan {
 namespace {
 
-AlternativePlan carried_out(std::string name, CheckpointPlanner& planner,
-                            const CheckpointPlan& plan, std::int64_t budget_bytes,
-                            std::string note = "") {
+AlternativePlan simulated_plan(std::string name, CheckpointPlanner& planner,
+                               const CheckpointPlan& plan, std::int64_t budget_bytes,
+                               std::string note = "") {
   try {
     return {std::move(name), planner.play_within(plan, budget_bytes), std::move(note)};
   } catch (const Error& error) {
@@ -92,8 +92,9 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
           joined(costs, segment.first, std::min(segment.end, costs.regions.size())));
       is_nested |= segment.is_nested;
     }
-    found = carried_out(rotor_name, planner, plan, budget_bytes,
-                        is_nested ? "segments that it recomputes twice are recomputed once" : "");
+    found =
+        simulated_plan(rotor_name, planner, plan, budget_bytes,
+                       is_nested ? "segments that it recomputes twice are recomputed once" : "");
     if (!found.simulated || found.simulated->budget_bytes() <= budget_bytes) break;
   }
   return found;
@@ -101,15 +102,15 @@ AlternativePlan rotor_plan(CheckpointPlanner& planner, std::int64_t budget_bytes
 
 }  // namespace
 
-std::vector<AlternativePlan> play_alternatives(CheckpointPlanner& planner,
-                                               std::int64_t budget_bytes) {
+std::vector<AlternativePlan> simulate_alternatives(CheckpointPlanner& planner,
+                                                   std::int64_t budget_bytes) {
   const StepCosts& costs = planner.selector().costs();
   std::vector<AlternativePlan> found;
   const auto add = [&](const char* name, const CheckpointPlan& plan) {
-    found.push_back(carried_out(name, planner, plan, budget_bytes));
+    found.push_back(simulated_plan(name, planner, plan, budget_bytes));
   };
-  add("nothing again", planner.plain().plan);
-  add("every region", planner.all_again().plan);
+  add("no recomputation", planner.plain().plan);
+  add("all modules", planner.all_again().plan);
   add("square root", square_root(costs));
   found.push_back(rotor_plan(planner, budget_bytes));
   add("operators to save", keeping(costs, [](const RegionCosts&, const KeepableCall& call) {

@@ -22,7 +22,7 @@ inline constexpr const char* rotor_name = "rotor";
 /// The alternatives: no checkpoints; every region; Chen's square root; rotor within the budget;
 /// PyTorch's list of operators to save; AOTAutograd's minimum cut. Later answers of `planner`
 /// consider these plans too.
-std::vector<AlternativePlan> play_alternatives(CheckpointPlanner& planner,
-                                               std::int64_t budget_bytes);
+std::vector<AlternativePlan> simulate_alternatives(CheckpointPlanner& planner,
+                                                   std::int64_t budget_bytes);
 
 }  // namespace symprof::plan

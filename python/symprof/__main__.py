@@ -12,7 +12,7 @@ def main() -> int:
         return run(sys.argv[2:])
     command = built_folder() / "bin" / "symprof"
     if not command.exists():
-        print("symprof: the package was built without the command.\n  pip install symprof", file=sys.stderr)
+        print("symprof: the package was built without the command.\n  Install the wheel that `make wheel` builds (docs/guide/install.md).", file=sys.stderr)
         return 3
     os.execve(command, [str(command), *sys.argv[1:]], environment())
 

@@ -137,7 +137,7 @@ def _measured_apart(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """Runs the package's command: LibTorch's real CUDA and the simulated device cannot share a process."""
     command = built_folder() / "bin" / "symprof"
     if not command.exists():
-        raise Error("measure: the package was built without the command.\n  pip install symprof")
+        raise Error("measure: the package was built without the command.\n  Install the wheel that `make wheel` builds (docs/guide/install.md).")
     words = ["measure", os.fspath(model), *_words(options), "--format", "json"]
     done = subprocess.run([command, *words], env=environment(), capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -30,7 +30,7 @@ def built_folder() -> pathlib.Path:
     """The folder of the extension and of a build's other outputs. An editable installation has this file elsewhere."""
     spec = importlib.util.find_spec(f"{__package__}._native")
     if spec is None or spec.origin is None:
-        raise Error("symprof: the package was not built.\n  pip install symprof (docs/guide/python.md has how it is built from its source)")
+        raise Error("symprof: the package was not built.\n  Install the wheel that `make wheel` builds (docs/guide/install.md)")
     return pathlib.Path(spec.origin).parent
 
 

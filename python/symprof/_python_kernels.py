@@ -128,7 +128,7 @@ class _Sizes:
     def new_dynamic_size(self, *, min: int = 0, max: int | None = None) -> int:  # noqa: A002
         if max is None:
             max = self._tensors[0].shape[0] if self._tensors and self._tensors[0].dim() else 1  # noqa: A001
-            self._program.warn(f"{self._name}: data decide the size of its result; {max}, the rows of its first tensor, stood for it.")
+            self._program.warn(f"{self._name}: the size of its result depends on data; {max}, the rows of its first tensor, was used.")
         # An upper bound is used, and noted, as for the elements that torch.nonzero finds.
         return int(torch.empty(max, device="meta").nonzero().shape[0])
 

@@ -47,19 +47,19 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
     made.add_argument("--steps", type=int, default=3, help="training steps before the script is stopped (default: 3)")
     made.add_argument("--step", type=int, default=None, metavar="N", help="report step N, counted from 1 (default: the last one)")
-    made.add_argument("--between", action="store_true", help="report what ran without gradients before that step, and in none: "
+    made.add_argument("--between", action="store_true", help="report the passes without gradients before that step, which belong to no step: "
                       "evaluation, generation")
     made.add_argument("--all", action="store_true", help="let the script run to its end")
-    made.add_argument("--ranks", type=int, default=None, help="how many ranks there are: the script is rank 0 of a group that is "
-                      "not there (default: one process)")
+    made.add_argument("--ranks", type=int, default=None, help="number of ranks: the script runs as rank 0 of a simulated process "
+                      "group (default: one process)")
     made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
-    made.add_argument("--depth", type=int, default=2, help="module levels that stay apart (default: 2)")
-    made.add_argument("--sort", default="", help="column to sort by")
-    made.add_argument("--top", type=int, default=None, help="rows to print")
+    made.add_argument("--depth", type=int, default=2, help="fold modules deeper than N levels (default: 2)")
+    made.add_argument("--sort", default="", help="column to sort by, the largest first")
+    made.add_argument("--top", type=int, default=None, help="rows to print; one more sums the others")
     made.add_argument("--format", choices=_native.formats_of_run(), default=_native.formats_of_run()[0])
     made.add_argument("-o", "--output", type=pathlib.Path, default=None, help="file for the report")
-    made.add_argument("script", type=pathlib.Path)
-    made.add_argument("arguments", nargs=argparse.REMAINDER, help="of the script")
+    made.add_argument("script", type=pathlib.Path, help="a Python script")
+    made.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
     return made
 
 

@@ -166,7 +166,7 @@ std::string budget_text(const CheckpointAnswer& answer, const PlanAnswer& one) {
       format_bytes(one.budget_bytes + answer.context_bytes), format_bytes(answer.context_bytes),
       answer.is_context_given ? "given" : "set aside",
       answer.is_context_given ? ""
-                              : fmt::format(" (not measured; {} gives it)", setting("context")));
+                              : fmt::format(" (not measured; {} sets it)", setting("context")));
 }
 
 std::string figures_text(const CheckpointAnswer& answer, const SimulatedPlan& simulated) {

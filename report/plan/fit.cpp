@@ -52,7 +52,7 @@ std::string context_text(const Budget& budget) {
                      budget.is_context_given ? "given" : "set aside",
                      budget.is_context_given
                          ? ""
-                         : fmt::format(" (not measured; {} gives it)", setting("context")));
+                         : fmt::format(" (not measured; {} sets it)", setting("context")));
 }
 
 std::string budget_text(const FitReport& report) {

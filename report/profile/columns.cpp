@@ -18,7 +18,8 @@ constexpr WordsInfo words_infos[] = {
     {Words::module, "module", "Module", "the module that made the call"},
     {Words::confidence, "confidence", "Confidence", "exact, modelled, free or unmodelled"},
     {Words::limit, "limit", "Limit",
-     "`{time}`: what decides most of its time: arithmetic, L2, memory, launch, link"},
+     "`{time}`: the resource that limits most of the row's time: arithmetic, L2, memory, launch, "
+     "link"},
 };
 
 const WordsInfo& info(Words words) {

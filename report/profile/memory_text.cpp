@@ -130,7 +130,7 @@ PeakNote uncertainty_note(const StepMemory& memory) {
 std::string nvidia_smi_text(const StepMemory& memory, std::optional<std::int64_t> context_bytes) {
   const std::string reserved = format_bytes(memory.peak_reserved_bytes);
   if (!context_bytes)
-    return fmt::format("{} and CUDA's context, not measured for this device ({} adds it)", reserved,
+    return fmt::format("{} and CUDA's context, not measured for this device ({} sets it)", reserved,
                        setting("context"));
   return fmt::format("{}: {} reserved, {} for CUDA's context",
                      format_bytes(memory.peak_reserved_bytes + *context_bytes), reserved,

@@ -84,10 +84,11 @@ class EagerProgram::Run {
     for (const NodeRecord& node : recorder->recording().nodes)
       if (node.upper_bound) places.insert(named(node.source));
     for (const std::string& place : places)
-      recorder->recording().warnings.push_back(fmt::format(
-          "{}: made a tensor whose size depends on data; the most that it can be stood for it, and "
-          "figures that rest on it (≤) are upper bounds ({} says the values).",
-          place, given_values()));
+      recorder->recording().warnings.push_back(
+          fmt::format("{}: made a tensor whose size depends on data; its largest size was used, "
+                      "and figures that "
+                      "depend on it (≤) are upper bounds ({} sets the values).",
+                      place, given_values()));
   }
 
   /// Warns about host tensors that lack values a device would have written.

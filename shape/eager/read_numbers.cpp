@@ -72,9 +72,8 @@ std::vector<std::string> ReadNumbers::warnings() const {
   std::vector<std::string> sentences;
   for (const auto& [place, line] : lines_)
     sentences.push_back(fmt::format(
-        "{}: read the value of a tensor {} time{}; {} stood for it{}, and what the program decides "
-        "by "
-        "it may go another way on a device ({} says it).",
+        "{}: read unknown values of tensors {} time{} and got {}{}; decisions that depend on them "
+        "may differ on a device ({} sets the values).",
         named_place(place), line.reads, line.reads == 1 ? "" : "s", answers_text(line.answers),
         line.ends_loop ? ", and 0 after every 16th, to end a loop" : "", given_values()));
   return sentences;
@@ -85,14 +84,12 @@ std::string ReadNumbers::last(const Recording& recording) const {
   const auto bound = std::find_if(recording.nodes.rbegin(), recording.nodes.rend(),
                                   [](const NodeRecord& node) { return node.upper_bound; });
   if (bound != recording.nodes.rend())
-    text =
-        fmt::format("{} made a tensor whose size depends on data; its upper bound stood for it. ",
-                    named_place(bound->source));
+    text = fmt::format("{} made a tensor whose size depends on data; its upper bound was used. ",
+                       named_place(bound->source));
   if (!lines_.empty())
-    text += fmt::format(
-        "{} read a value that a tensor without storage does not have; {:.7g} stood for it. ",
-        named_place(last_answered_), last_answer_);
-  return text.empty() ? text : text + fmt::format("Say it with {}.", given_values());
+    text += fmt::format("{} read an unknown value of a tensor and got {:.7g}. ",
+                        named_place(last_answered_), last_answer_);
+  return text.empty() ? text : text + fmt::format("Set the value with {}.", given_values());
 }
 
 }  // namespace symprof::shape

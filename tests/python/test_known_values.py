@@ -145,7 +145,7 @@ class UpperBounds(unittest.TestCase):
             place = (schedule == step).nonzero()
             self.assertIn(place.item(), range(1000))
             self.assertIn(int(place.flatten()), range(1000))
-        self.assertIn("read the value of a tensor", run.profile.warnings[0])
+        self.assertIn("read unknown values of tensors", run.profile.warnings[0])
 
     def test_totals_say_that_they_rest_on_upper_bounds(self):
         def profile_of(x, keep):
@@ -215,7 +215,7 @@ class Errors(unittest.TestCase):
         with self.assertRaises(ValueError) as caught, symprof.simulate():
             if (torch.randn(4, device="cuda") < 3).any():
                 raise ValueError("too large")
-        self.assertRegex(caught.exception.__notes__[-1], r"test_known_values\.py:\d+ read a value .*; 1 stood for it\. Say it with symprof\.given")
+        self.assertRegex(caught.exception.__notes__[-1], r"test_known_values\.py:\d+ read an unknown value .* and got 1\. Set the value with symprof\.given")
 
     def test_a_script_ends_as_in_python_and_the_line_comes_last(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -230,8 +230,8 @@ class Errors(unittest.TestCase):
         self.assertEqual(lines[0], "Traceback (most recent call last):")
         self.assertIn("check.py\", line 4", lines[1])
         self.assertIn("ValueError: too large", lines)
-        self.assertTrue(re.fullmatch(r"symprof: check\.py:3 read a value that a tensor without storage does not have; 1 stood for it\. "
-                                     r"Say it with symprof\.given\(tensor, value\)\.", lines[-1]), lines[-1])
+        self.assertTrue(re.fullmatch(r"symprof: check\.py:3 read an unknown value of a tensor and got 1\. "
+                                     r"Set the value with symprof\.given\(tensor, value\)\.", lines[-1]), lines[-1])
 
 
 if __name__ == "__main__":

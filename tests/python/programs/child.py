@@ -56,7 +56,7 @@ def _compared(right: Figures, found: Figures, text: str) -> Verdict:
     difference = first_difference(right, found, text)
     if not difference:
         return Verdict("equal")
-    reads_values = [warning for warning in found.warnings if "read the value of a tensor" in warning]
+    reads_values = [warning for warning in found.warnings if "read unknown values of tensors" in warning]
     return Verdict("warned", f"{difference}; {reads_values[0]}") if reads_values else Verdict("wrong", difference)
 
 
