@@ -16,8 +16,9 @@
 namespace symprof::trace {
 namespace {
 
-/// How operators use a value. `matrix`: a table or a matrix; `product`: also a stack of matrices.
-enum class Use : std::uint8_t { other, number, matrix, product, weight, buffer };
+/// How operators use a value. `matrix`: a table or a matrix; `product`: also a stack of matrices;
+/// `data`: integers are quantized numbers, not arithmetic on shapes.
+enum class Use : std::uint8_t { other, data, number, matrix, product, weight, buffer };
 
 /// Inputs `first` … `last` of an operator are used in this way.
 struct UseRow {
@@ -52,6 +53,7 @@ constexpr std::array use_rows = {
     UseRow{"onnx::Range", 0, 2, Use::number},
     UseRow{"com.microsoft::Attention", 1, 2, Use::weight},
     UseRow{"com.microsoft::BiasGelu", 1, 1, Use::weight},
+    UseRow{"com.microsoft::CausalConvWithState", 1, 2, Use::weight},
     UseRow{"com.microsoft::EmbedLayerNormalization", 2, 6, Use::weight},
     UseRow{"com.microsoft::FastGelu", 1, 1, Use::weight},
     UseRow{"com.microsoft::FusedConv", 1, 2, Use::weight},
@@ -66,6 +68,22 @@ constexpr std::array use_rows = {
     UseRow{"com.microsoft::SkipSimplifiedLayerNormalization", 2, 3, Use::weight},
 };
 
+/// Beginnings of the names of operators whose integer tensors are quantized numbers: weights, zero
+/// points, biases, rows of groups.
+constexpr std::array<std::string_view, 11> quantized = {
+    "onnx::ConvInteger",
+    "onnx::DequantizeLinear",
+    "onnx::MatMulInteger",
+    "onnx::QLinear",
+    "onnx::QuantizeLinear",
+    "com.microsoft::Dequantize",
+    "com.microsoft::DynamicQuantize",
+    "com.microsoft::GatherBlockQuantized",
+    "com.microsoft::MatMul",
+    "com.microsoft::MulInteger",
+    "com.microsoft::Q",
+};
+
 /// Operators that only rearrange their first input.
 constexpr std::array<std::string_view, 7> rearranging = {
     "onnx::Transpose", "onnx::Reshape",   "onnx::Identity", "onnx::Cast",
@@ -77,6 +95,14 @@ constexpr std::array<std::string_view, 5> selecting = {
 
 bool is_one_of(std::span<const std::string_view> ops, const std::string& op) {
   return std::ranges::find(ops, op) != ops.end();
+}
+
+/// An operator of a package of its own computes no shapes either.
+bool reads_data(const std::string& op) {
+  const std::string_view domain = std::string_view(op).substr(0, op.find("::"));
+  if (domain != "onnx" && domain != "com.microsoft" && domain != "aten") return true;
+  return std::ranges::any_of(quantized,
+                             [&](std::string_view name) { return op.starts_with(name); });
 }
 
 /// How each value is used, by ValueId; backwards through the operators that only rearrange.
@@ -93,6 +119,9 @@ std::vector<Use> find_uses(const Graph& graph) {
       if (row.op == node->op)
         for (std::size_t i = row.first; i <= row.last && i < node->arguments.size(); ++i)
           if (node->arguments[i].name.empty()) note(node->arguments[i], row.use);
+    if (reads_data(node->op))
+      for (const Argument& argument : node->arguments)
+        if (argument.name.empty()) note(argument, Use::data);
     const bool rearranges = is_one_of(rearranging, node->op);
     if (node->arguments.empty() || (!rearranges && !is_one_of(selecting, node->op))) continue;
     for (const ValueId output : node->outputs) {
@@ -177,6 +206,12 @@ std::vector<bool> find_row_numbers(const Graph& graph) {
   return selects;
 }
 
+/// Shapes are computed in 32 and 64 bits: several narrower integers are data, whatever reads them.
+bool is_data(Use use, const TensorSpec& spec) {
+  if (spec.numel() <= 1 || use == Use::number) return false;
+  return use == Use::data || (spec.dtype != DType::boolean && element_bits(spec.dtype) < 32);
+}
+
 ValueKind kind_of(const Value& value, Use use, const Signature& signature, bool names_all) {
   const TensorSpec& spec = *value.spec;
   const std::string& name = value.name;
@@ -184,7 +219,7 @@ ValueKind kind_of(const Value& value, Use use, const Signature& signature, bool 
   if (const auto found = signature.kinds.find(name); found != signature.kinds.end())
     return found->second;
   if (!is_floating_point(spec.dtype))
-    return is_module_path(name) ? ValueKind::buffer : ValueKind::constant;
+    return is_module_path(name) || is_data(use, spec) ? ValueKind::buffer : ValueKind::constant;
   if (spec.sizes.empty() || spec.numel() == 0 || use == Use::number) return ValueKind::constant;
   if (is_weight(use, spec)) return names_all ? ValueKind::constant : ValueKind::parameter;
   const bool could_be = !is_made_up(name) && (spec.numel() > 1 || is_module_path(name));

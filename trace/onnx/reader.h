@@ -6,9 +6,9 @@
 //   1. running mean and variance of BatchNormalization: a buffer;
 //   2. named in the signature that the dynamo exporter leaves in the graph's metadata
 //      ("conv.bias: PARAMETER target='conv.bias'"): what the signature says;
-//   3. integers and booleans: a buffer when its name is a module path, or when they only select
-//      rows of a matrix of the file (positions); otherwise a constant; small ones keep their data,
-//      for shape arithmetic;
+//   3. integers and booleans: a buffer when its name is a module path, when they only select rows
+//      of a matrix of the file (positions), or when their use or width tells quantized numbers;
+//      otherwise a constant; small ones keep their data, for shape arithmetic;
 //   4. a scalar, an empty tensor, or what an operator reads as numbers (the scales of a resize):
 //      a constant;
 //   5. an operand that an operator takes as its weight (kernel, matrix, scale, table), also by

@@ -90,6 +90,24 @@ TEST_SUITE("onnx_reader") {
     CHECK(integers(value(graph, "axes")) == std::vector<std::int64_t>{2, 3});
   }
 
+  TEST_CASE("integers are arithmetic by their use and width, not by their names") {
+    const Graph graph = parse(R"(g (float[2,4] x) => (float[2,4] y, float[2,4] z)
+      <int8[4,4] weight = {1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4}, float[4] scale = {1.0, 1.0, 1.0, 1.0},
+       int32[4] zero = {0, 0, 0, 0}, uint8[4] mask = {1, 0, 1, 0}, int64[2] rows = {2, 4}, int32[2] table = {1, 2}>
+      { w = DequantizeLinear <axis = 1> (weight, scale, zero)
+        h = MatMul (x, w)
+        m = Cast <to = 1> (mask)
+        s = Mul (h, m)
+        y = Reshape (s, rows)
+        z = local.Own (y, table) })");
+    CHECK(value(graph, "weight").kind == ValueKind::buffer);
+    CHECK(value(graph, "zero").kind == ValueKind::buffer);
+    CHECK(value(graph, "mask").kind == ValueKind::buffer);
+    CHECK(value(graph, "table").kind == ValueKind::buffer);
+    CHECK(value(graph, "rows").kind == ValueKind::constant);
+    CHECK(integers(value(graph, "rows")) == std::vector<std::int64_t>{2, 4});
+  }
+
   TEST_CASE("a constant node is a value and not a node") {
     const Graph graph = parse(R"(g (float[2,3] x) => (float[6] y)
       { shape = Constant <value = int64[1] {6}> ()
