@@ -2,6 +2,7 @@
 // every layer and direction; gates and biases are point-wise.
 #include "profile/cost/flops/families.h"
 #include "profile/cost/flops/streaming.h"
+#include "profile/cost/recurrent_weights.h"
 
 namespace symprof::profile {
 namespace {
@@ -14,14 +15,9 @@ std::optional<Count> steps(const TensorSpec* input) {
   return count;
 }
 
-/// Elements of the matrices in the list at `position`; biases are vectors.
-Count matrix_elements(const Call& call, int position) {
+Count matrix_elements(const Call& call) {
   Count count = 0;
-  const CallRecord& record = call.record();
-  for (std::size_t i = 0; i < record.inputs.size(); ++i)
-    if (const TensorSpec* weight = call.spec(record.inputs[i]);
-        weight && record.input_positions[i] == position && weight->sizes.size() == 2)
-      count += elements(*weight);
+  for (const TensorSpec* weight : recurrent_matrices(call)) count += elements(*weight);
   return count;
 }
 
@@ -32,7 +28,7 @@ constexpr int weight_buffer =
 Estimate cudnn_rnn(const Call& call) {
   const std::optional<Count> count = steps(call.input_at(0));
   if (!count) return std::nullopt;
-  return cost({.product = 2 * *count * matrix_elements(call, 1)}, read_bytes(call, weight_buffer),
+  return cost({.product = 2 * *count * matrix_elements(call)}, read_bytes(call, weight_buffer),
               written_bytes(call));
 }
 
@@ -42,7 +38,7 @@ Estimate cudnn_rnn_backward(const Call& call) {
   const std::optional<Count> count = steps(call.input_at(0));
   if (!count) return std::nullopt;
   const std::int64_t passes = 1 + call.integer(21, 3, 1);
-  return cost({.product = passes * 2 * *count * matrix_elements(call, 1)},
+  return cost({.product = passes * 2 * *count * matrix_elements(call)},
               read_bytes(call, weight_buffer), written_bytes(call));
 }
 

@@ -1,6 +1,9 @@
 // Recurrent layers: cuDNN computes the input products of all steps at once, and the recurrent
 // products step by step. Where recurrent steps were not measured, times of products approximate
 // them, marked as rough.
+#include <algorithm>
+
+#include "profile/cost/recurrent_weights.h"
 #include "profile/cost/time/families.h"
 #include "profile/cost/time/launches.h"
 
@@ -11,7 +14,7 @@ namespace {
 /// batch_first, dropout, train, bidirectional, batch_sizes, …); the backward operator has output
 /// and three gradients before `mode`.
 struct RnnArguments {
-  int projection = 8, batch_first = 10, batch_sizes = 14;
+  int mode = 6, hidden = 7, projection = 8, batch_first = 10, batch_sizes = 14;
 };
 
 struct Sequence {
@@ -33,6 +36,29 @@ std::optional<Sequence> sequence_of(const Call& call, const RnnArguments& at) {
   return packed;
 }
 
+struct Matrix {
+  std::int64_t rows = 0, columns = 0;
+};
+
+/// The layers' matrices. A weight that autocast has cast is a view of cuDNN's buffer with one
+/// column, so that rows follow from the layer: gates of all hidden units, or a projection.
+std::vector<Matrix> matrices_of(const Call& call, const RnnArguments& at) {
+  // By cudnnRNNMode_t: relu, tanh, LSTM, GRU.
+  constexpr std::int64_t gates[] = {1, 1, 4, 3};
+  const auto mode = static_cast<std::size_t>(
+      std::clamp<std::int64_t>(call.integer(at.mode, 0, 0), 0, std::int64_t{std::size(gates)} - 1));
+  const std::int64_t hidden = call.integer(at.hidden, 0, 0);
+  const std::int64_t projection = call.integer(at.projection, 0, 0);
+  std::vector<Matrix> matrices;
+  for (const TensorSpec* weight : recurrent_matrices(call)) {
+    const bool projects = projection > 0 && matrices.size() % 3 == 2;
+    const std::int64_t rows =
+        std::max<std::int64_t>(projects ? projection : gates[mode] * hidden, 1);
+    matrices.push_back({rows, weight->sizes[0] * weight->sizes[1] / rows});
+  }
+  return matrices;
+}
+
 /// Properties common to the kernels of a call.
 struct RnnForm {
   TimeClass of_products = TimeClass::product_16bit;
@@ -48,23 +74,21 @@ class RnnKernels {
  public:
   explicit RnnKernels(const RnnForm& form) : form_(form) {}
 
-  void add_forward(const TensorSpec& weight, bool meets_input) {
+  void add_forward(const Matrix& weight, bool meets_input) {
     if (meets_input)
-      add(all(), weight.sizes[0], weight.sizes[1], 1);
+      add(all(), weight.rows, weight.columns, 1);
     else
       add_steps(weight, false);
   }
 
-  void add_data_gradient(const TensorSpec& weight, bool meets_input) {
+  void add_data_gradient(const Matrix& weight, bool meets_input) {
     if (meets_input)
-      add(all(), weight.sizes[1], weight.sizes[0], 1);
+      add(all(), weight.columns, weight.rows, 1);
     else
       add_steps(weight, true);
   }
 
-  void add_weight_gradient(const TensorSpec& weight) {
-    add(weight.sizes[0], weight.sizes[1], all(), 1);
-  }
+  void add_weight_gradient(const Matrix& weight) { add(weight.rows, weight.columns, all(), 1); }
 
   std::vector<Kernel> kernels;
 
@@ -76,9 +100,9 @@ class RnnKernels {
     kernels.insert(kernels.end(), static_cast<std::size_t>(times), Kernel{form_.of_products, work});
   }
 
-  void add_steps(const TensorSpec& weight, bool backward) {
+  void add_steps(const Matrix& weight, bool backward) {
     const auto [steps, batch] = form_.sequence;
-    const std::int64_t wide = weight.sizes[0], hidden = weight.sizes[1];
+    const std::int64_t wide = weight.rows, hidden = weight.columns;
     if (!form_.of_steps || hidden == 0) {
       add(batch, backward ? hidden : wide, backward ? wide : hidden, steps);
       return;
@@ -112,7 +136,7 @@ std::optional<TimeClass> class_of_steps(TimeClass of_products, std::int64_t proj
 
 template <bool is_backward>
 LaunchEstimate rnn_launches(const Call& call, const Cost&, const DeviceSpec& device) {
-  const RnnArguments at = is_backward ? RnnArguments{12, 14, 18} : RnnArguments{};
+  const RnnArguments at = is_backward ? RnnArguments{10, 11, 12, 14, 18} : RnnArguments{};
   const std::optional<Sequence> sequence = sequence_of(call, at);
   if (!sequence) return std::nullopt;
   const DType dtype = call.input_at(0)->dtype;
@@ -123,18 +147,15 @@ LaunchEstimate rnn_launches(const Call& call, const Cost&, const DeviceSpec& dev
   const std::optional<TimeClass> of_steps = class_of_steps(*of_products, projection);
   RnnKernels made({*of_products, of_steps, *sequence, element_bytes(dtype)});
   const std::int64_t of_a_layer = projection > 0 ? 3 : 2;
-  const CallRecord& record = call.record();
   std::int64_t matrices = 0;
-  for (std::size_t i = 0; i < record.inputs.size(); ++i) {
-    const TensorSpec* weight = call.spec(record.inputs[i]);
-    if (!weight || record.input_positions[i] != 1 || weight->sizes.size() != 2) continue;
+  for (const Matrix& weight : matrices_of(call, at)) {
     const bool meets_input = matrices++ % of_a_layer == 0;
     if (!is_backward) {
-      made.add_forward(*weight, meets_input);
+      made.add_forward(weight, meets_input);
       continue;
     }
-    made.add_data_gradient(*weight, meets_input);
-    if (call.integer(21, 3, 1) != 0) made.add_weight_gradient(*weight);
+    made.add_data_gradient(weight, meets_input);
+    if (call.integer(21, 3, 1) != 0) made.add_weight_gradient(weight);
   }
   return Launches{.kernels = std::move(made.kernels), .is_rough = !of_steps};
 }

@@ -245,6 +245,13 @@ TEST_SUITE("flops_products") {
             {t({steps, B, in}), weights, ints({4}), nothing(), t({1, B, hidden})},
             {tensor({steps, B, hidden})},
             2 * steps * B * elements}});
+    // Under autocast biases have two dimensions.
+    const auto casted =
+        list({{4 * hidden, in}, {4 * hidden, hidden}, {4 * hidden, 1}, {4 * hidden, 1}});
+    check({{"aten::_cudnn_rnn",
+            {t({steps, B, in}), casted, ints({4}), nothing(), t({1, B, hidden})},
+            {tensor({steps, B, hidden})},
+            2 * steps * B * elements}});
   }
 }
 

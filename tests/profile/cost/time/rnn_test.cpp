@@ -40,6 +40,28 @@ TEST_SUITE("rnn_launches") {
           TimeClass::recurrent_tf32);
   }
 
+  TEST_CASE("weights that autocast has cast: views with one column, and biases are no matrices") {
+    constexpr std::int64_t gates = 4 * 48;
+    const auto of = [&](std::vector<std::int64_t> sizes) { return t(std::move(sizes), half); };
+    const auto kernels = [&](const auto& weights, std::int64_t stride, std::int64_t projection) {
+      return launches_of("aten::_cudnn_rnn",
+                         {of({6, 3, 1}), weights, ints({stride}), nothing(), of({1, 3, 48}),
+                          of({1, 3, 48}), ints({2}), ints({48}), ints({projection}), ints({1}),
+                          ints({0}), ints({0}), ints({1}), ints({0}), ints({}), nothing()},
+                         {tensor({6, 3, 48}, half)}, modern_device())
+          ->kernels;
+    };
+    // From one number: the first matrix has the shape of a bias.
+    const auto biased = kernels(list({{gates, 1}, {gates, 48}, {gates, 1}, {gates, 1}}), 4, 0);
+    CHECK(biased == kernels(list({{gates, 1}, {gates, 48}}), 2, 0));
+    CHECK(biased.size() == 2);
+    CHECK(biased == kernels(list({{gates, 1}, {gates * 48, 1}, {gates, 1}, {gates, 1}}), 4, 0));
+    // The projection's products are sequential: six steps for each of two matrices.
+    const auto projected =
+        kernels(list({{gates, 1}, {gates, 8}, {gates, 1}, {gates, 1}, {8, 48}}), 5, 8);
+    CHECK(projected.size() == 1 + 6 + 6);
+  }
+
   TEST_CASE("without tensor cores sequential products approximate a recurrent layer's steps") {
     const auto launches = lstm_launches(DType::float32, device_with({"float32"}));
     REQUIRE(launches->kernels.size() == 1 + 6);
