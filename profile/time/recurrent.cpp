@@ -31,6 +31,16 @@ double step_of_one_row(double weight_bytes, bool backward, const Gpu& gpu) {
   return weight_bytes / (gpu.memory * (backward ? share_backward : share_forward)) + gates_us;
 }
 
+/// The gates' kernel. Small ones are bounded by their latency, which the coefficient holds (fitted
+/// on at most 256 sequences); larger ones move bytes at the share of DRAM bandwidth that other
+/// point-wise kernels reach, beyond a latency. Judged on models with thousands of sequences:
+/// scripts/time/judge_recurrent.py.
+double gates_time(double bytes, double fitted_share, const Gpu& gpu) {
+  constexpr double share_of_large = 0.65, latency_us = 4;
+  return std::min(bytes / (gpu.memory * fitted_share),
+                  latency_us + bytes / (gpu.memory * share_of_large));
+}
+
 }  // namespace
 
 const std::span<const Coefficient> recurrent_coefficients = recurrent_rows;
@@ -48,7 +58,7 @@ KernelTime recurrent_time(const Work& work, const Gpu& gpu, Coefficients f, Time
   const double arithmetic_us =
       2 * batch * weights / (gpu.rate(time_class) * f[RecurrentAt::arithmetic]);
   const double numbers_of_gates = batch * hidden * (2 * gates + 4);
-  const double gates_us = number * numbers_of_gates / (gpu.memory * f[RecurrentAt::gates]);
+  const double gates_us = gates_time(number * numbers_of_gates, f[RecurrentAt::gates], gpu);
   const double depth_us = (r.backward ? gates : 1) * hidden / 1000 * f[RecurrentAt::depth];
   const double product_us = std::max({cache_us, arithmetic_us, depth_us});
   const double step =
