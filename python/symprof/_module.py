@@ -101,6 +101,8 @@ def _autocast(dtype: Any) -> contextlib.AbstractContextManager[Any]:
     if dtype is None:
         return contextlib.nullcontext()
     names = {"bf16": torch.bfloat16, "fp16": torch.float16}
+    if isinstance(dtype, str) and dtype not in names:
+        raise Error(f"autocast: '{dtype}' is not known.\n  It may be: {', '.join(names)}.")
     return torch.autocast("cuda", dtype=names.get(dtype, dtype))
 
 
