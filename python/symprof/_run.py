@@ -45,6 +45,7 @@ def parser() -> argparse.ArgumentParser:
     for setting, placeholder, meaning in _native.settings_of("run"):
         _add_setting(made, setting, placeholder, meaning)
     made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
+    made.add_argument("--no-cache", action="store_true", help="compile anew what an earlier run compiled, and keep nothing")
     made.add_argument("--steps", type=int, default=3, help="training steps before the script is stopped (default: 3)")
     made.add_argument("--step", type=int, default=None, metavar="N", help="report step N, counted from 1 (default: the last one)")
     made.add_argument("--between", action="store_true", help="report the passes without gradients before that step, which belong to no step: "
@@ -96,7 +97,7 @@ def run_script(options: argparse.Namespace) -> Profile:
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
     given = {setting: getattr(options, setting) for setting, _, _ in _native.settings_of("run")}
     settings = {setting: value for setting, value in given.items() if value}
-    run = simulate(name=options.script.name, ranks=options.ranks, eager=options.eager, **settings)
+    run = simulate(name=options.script.name, ranks=options.ranks, eager=options.eager, no_cache=options.no_cache, **settings)
     run.report_step(options.step, options.between)
     if not options.all:
         run.stop_after(max(options.steps, options.step or 0), EnoughSteps)

@@ -6,9 +6,10 @@ from typing import Any
 from . import _native
 from ._error import Error
 
+_OF_PYTHON = ("eager", "no_cache")  # Not in the table: of the compiler (_compiled/).
 # Settings of a program that runs unchanged: its own code decides everything else.
-OF_PROGRAMS = (*(name for name, _, _ in _native.settings_of("run")), "eager")
-OF_MODULES = (*(name for name, _, _ in _native.settings_of("profile_module")), "eager")
+OF_PROGRAMS = (*(name for name, _, _ in _native.settings_of("run")), *_OF_PYTHON)
+OF_MODULES = (*(name for name, _, _ in _native.settings_of("profile_module")), *_OF_PYTHON)
 
 _names = frozenset(_native.setting_names())
 
@@ -17,7 +18,7 @@ def setting_texts(settings: dict[str, Any]) -> list[tuple[str, str]]:
     """Settings as the command's table of settings reads them; other names are sizes of dimensions."""
     texts: list[tuple[str, str]] = []
     for name, value in settings.items():
-        if name == "eager":  # Python's own.
+        if name in _OF_PYTHON:
             continue
         if name not in _names:
             texts.append(("sizes", f"{name}={value}"))

@@ -30,7 +30,7 @@ class Run:
     def __init__(self, settings: dict[str, Any]) -> None:
         self._name = settings.pop("name", None) or "program"
         self._ranks = settings.pop("ranks", None)
-        self._is_eager = bool(settings.get("eager"))
+        self._is_eager, self._settings = bool(settings.get("eager")), settings
         refuse_what_changes_a_graph(settings)
         self._texts = setting_texts(settings)
         self._alloc_conf = str(settings.get("alloc_conf") or "")
@@ -116,7 +116,7 @@ class Run:
         replaced = self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
-        compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer)
+        compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer, self._settings)
         self._exits.enter_context(_compile.compiled(self._program, compiler))
         observer = self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
         self._exits.callback(_running.pop)

@@ -7,6 +7,8 @@ import tempfile
 import unittest
 from unittest import mock
 
+os.environ["TORCHINDUCTOR_FORCE_DISABLE_CACHES"] = "1"  # Graphs of earlier runs are not looked for (test_compiled_cache.py).
+
 import symprof  # Before torch.
 
 import torch

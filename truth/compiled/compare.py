@@ -120,7 +120,7 @@ def run(case):
     more, began = case.split("-")[4:], time.process_time()
     device = "a100-80g" if "a100" in more else "h200"
     attention = None if "cudnn" in more or "fp32" in case else "flash"
-    with symprof.simulate(device=device, name=case, attention=attention) as simulation:
+    with symprof.simulate(device=device, name=case, attention=attention, no_cache=True) as simulation:
         step = Step(simulation, case)
         for _ in range(WARM_STEPS):
             step()

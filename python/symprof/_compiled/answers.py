@@ -27,7 +27,7 @@ def answers(program: Any) -> Table:
             **_about_code(), **_about_tracing(), **_about_symbols(), **_about_optimizers(), **_about_random(), **cuda_graphs.answers()}
 
 
-def _properties(device: Any) -> Any:
+def properties(device: Any) -> Any:
     found = torch.cuda.get_device_properties(0)
     more = {"regs_per_multiprocessor": _REGISTERS, "max_threads_per_block": _THREADS_OF_A_BLOCK,
             "shared_memory_per_block_optin": device.shared_memory_bytes}
@@ -40,13 +40,13 @@ def _about_device(device: Any) -> Table:
     from torch._inductor.kernel import mm_grouped
 
     interface: Any = device_interface.CudaInterface
-    properties = _properties(device)
-    answered = dict(current_device=0, set_device=None, device_count=1, synchronize=None, get_device_properties=properties,
+    found = properties(device)
+    answered = dict(current_device=0, set_device=None, device_count=1, synchronize=None, get_device_properties=found,
                     is_bf16_supported=device.compute_major >= 8, get_raw_stream=0, exchange_device=0, maybe_exchange_device=0,
                     raise_if_triton_unavailable=None, is_triton_capable=True, is_available=True,
                     get_compute_capability=10 * device.compute_major + device.compute_minor)
     fixed = {(interface, name): staticmethod(always(value)) for name, value in answered.items()}
-    worker = {"get_device_properties": properties, "current_device": 0, "set_device": None}
+    worker = {"get_device_properties": found, "current_device": 0, "set_device": None}
     return {
         **fixed,
         **{(interface.Worker, name): staticmethod(always(value)) for name, value in worker.items()},
@@ -130,7 +130,7 @@ def _about_decisions(program: Any) -> Table:
         if config.force_shape_pad:
             return bool(asked(match, mat1, mat2, op, *args, **kwargs))
         if pad_mm.is_mm_compute_bound(*sizes, mat1.dtype):
-            compilers[-1].unpadded["×".join(map(str, sizes))] = None
+            compilers[-1].unwritten.append("×".join(map(str, sizes)))
         return False
 
     asked = original(pad_mm, "_should_pad")

@@ -10,29 +10,35 @@ from typing import Any
 import torch
 
 from .. import _cuda
-from . import running
+from . import cache, running
 from .cuda_graphs import CudaGraphs
 from .outside import outside
 
 # Imported before the simulation replaces anything in torch: these modules copy what they find there.
 _MODULES = ("torch._dynamo", "torch._dynamo.device_interface", "torch._inductor.compile_fx", "torch._inductor.async_compile",
             "torch._inductor.codegen.triton", "torch._inductor.codegen.wrapper", "torch._inductor.kernel.mm_grouped",
-            "torch._inductor.fx_passes.joint_graph", "torch._inductor.fx_passes.post_grad", "torch._inductor.cudagraph_trees")
+            "torch._inductor.fx_passes.joint_graph", "torch._inductor.fx_passes.post_grad", "torch._inductor.cudagraph_trees",
+            "torch._functorch._aot_autograd.autograd_cache")
 _FOLDER = "TORCHINDUCTOR_CACHE_DIR"
+_OF_TRACES = ("attention", "float32_matmul_precision")  # Settings by which kernels are chosen while a graph is traced.
 _GENERATED = "torch._inductor.runtime.compile_tasks."  # Modules of generated code.
 
 
 class Compiler:
     """`answers` are the simulation's replacements in torch; `observer` returns the object that knows its modules
-    (symprof._observe.Observer)."""
+    (symprof._observe.Observer); `settings` are those of the simulation."""
 
-    def __init__(self, program: Any, answers: _cuda.Replaced, observer: Callable[[], Any]) -> None:
+    def __init__(self, program: Any, answers: _cuda.Replaced, observer: Callable[[], Any], settings: dict[str, Any]) -> None:
         self.program = program
+        self._is_cached = not settings.get("no_cache")
+        self._choices = tuple(str(settings.get(name)) for name in _OF_TRACES)
+        self.cache: cache.Cache | None = None
         self._answers, self._observer = answers, observer
         self.cuda_graphs = CudaGraphs(program)
         self._exits = contextlib.ExitStack()
         self._is_open = False
         self.unpadded: dict[str, None] = {}  # Products that the device might pad.
+        self.unwritten: list[str] = []  # Those of them that no code names yet.
         self._around = ""  # The module in which the function is called that is compiled.
         self._optimizers: dict[int, torch.optim.Optimizer] = {}  # Whose step is traced.
 
@@ -97,12 +103,16 @@ class Compiler:
         self._exits.enter_context(_in_own_folder())
         self._exits.enter_context(_forgetting())
         with outside:
-            from .answers import answers
+            from .answers import answers, properties
 
-            table = answers(self.program)
+            if self._is_cached:
+                device = self.program.device()
+                self.cache = cache.opened(sorted(vars(properties(device)).items()), self._choices)
+            table = {**answers(self.program), **(self.cache.answers() if self.cache is not None else {})}
             running.keep_originals(table)
         self._exits.enter_context(_cuda.replaced(table))
-        self._exits.enter_context(_set("torch._functorch.config", "enable_autograd_cache", False))
+        for name, value in cache.settings_of(self.cache).items():
+            self._exits.enter_context(_set("torch._functorch.config", name, value))
         # A frame on which torch._dynamo fails runs eagerly; torch logs it.
         self._exits.enter_context(_set("torch._dynamo.config", "suppress_errors", True))
         self._exits.enter_context(_listening())
@@ -115,6 +125,8 @@ class Compiler:
             self.program.warn(f"torch.compile: PyTorch times products whose sizes are no multiples of 8 ({_listed(self.unpadded)}), and pads "
                               "them where that pays. Here they are not padded; torch._inductor.config.force_shape_pad = True shows the other case.")
         self._exits.close()
+        if self.cache is not None:
+            self.cache.close()
         _forget_answers(self._answers)
 
 

@@ -11,7 +11,8 @@ from . import running
 _NOT_SIMULATED = {"max_autotune": "max-autotune", "max_autotune_gemm": "max-autotune",
                   "max_autotune_pointwise": "max-autotune", "coordinate_descent_tuning": "coordinate descent tuning",
                   "benchmark_fusion": "benchmarks of fusions", "benchmark_combo_kernel": "benchmarks of fusions"}
-_ALWAYS = {"compile_threads": 1, "force_disable_caches": True, "cpp_wrapper": False}
+_ALWAYS = {"compile_threads": 1, "cpp_wrapper": False}
+_CACHED = {"fx_graph_cache": True, "fx_graph_remote_cache": False}
 
 
 def _is_on_device(graph: torch.fx.GraphModule, inputs: Any) -> bool:
@@ -20,7 +21,7 @@ def _is_on_device(graph: torch.fx.GraphModule, inputs: Any) -> bool:
     return any(value.device.type == "cuda" for value in (*tensors, *values) if isinstance(value, torch.Tensor))
 
 
-def _patches(given: Any, program: Any) -> dict[str, Any]:
+def _patches(given: Any, program: Any, is_cached: bool) -> dict[str, Any]:
     """The compiler's settings of this graph."""
     from torch._inductor import config
 
@@ -28,7 +29,7 @@ def _patches(given: Any, program: Any) -> dict[str, Any]:
     for name, what in _NOT_SIMULATED.items():
         if asked.get(name):
             program.warn(f"torch.compile: {what}: not simulated; the default mode stands for it.")
-    return {**(given or {}), **dict.fromkeys(_NOT_SIMULATED, False), **_ALWAYS}
+    return {**(given or {}), **dict.fromkeys(_NOT_SIMULATED, False), **_ALWAYS, **(_CACHED if is_cached else {"force_disable_caches": True})}
 
 
 def _called(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -76,7 +77,7 @@ def compiling(compile_fx: Callable[..., Any]) -> Callable[..., Any]:
             return model_
         compiler = running.compilers[-1]
         optimizers = compiler.taken_optimizers()
-        kwargs["config_patches"] = _patches(kwargs.get("config_patches"), compiler.program)
+        kwargs["config_patches"] = _patches(kwargs.get("config_patches"), compiler.program, compiler.cache is not None)
         as_it_was = torch.fx.GraphModule(model_, copy.copy(model_.graph))
         depth += 1
         try:
@@ -109,6 +110,18 @@ def running_code(compile_to_module: Callable[..., Any]) -> Callable[..., Any]:
         return module
 
     return compile_and_wrap
+
+
+def running_loaded_code(after_deserialization: Callable[..., Any]) -> Callable[..., Any]:
+    """torch._inductor.output_code.CompiledFxGraph.after_deserialization, of code that is loaded from the cache."""
+
+    def load_and_wrap(self: Any, *args: Any, **kwargs: Any) -> Any:
+        path = after_deserialization(self, *args, **kwargs)
+        if "cuda" in self.device_types:
+            self.current_callable = _run_code(self.current_callable)
+        return path
+
+    return load_and_wrap
 
 
 def _run_code(code: Callable[[Any], Any]) -> Callable[[Any], Any]:

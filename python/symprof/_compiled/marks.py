@@ -10,7 +10,7 @@ import torch
 from .. import _flex_attention
 from . import running
 
-IMPORT = f"from {__name__} import at as symprof_at, scores as symprof_scores"
+IMPORT = f"from {__name__} import at as symprof_at, scores as symprof_scores, unpadded as symprof_unpadded"
 _facts: tuple[int, int, int] | None = None  # Of the kernel that runs next.
 
 
@@ -36,6 +36,11 @@ def scores(sizes: tuple[int, int, int, int], counts: Any, full_counts: Any, bloc
     return found
 
 
+def unpadded(*sizes: str) -> None:
+    """Called by the code before the first kernel: products of its graph that the device might pad."""
+    running.compilers[-1].unpadded.update(dict.fromkeys(sizes))
+
+
 def write(nodes: Sequence[Any]) -> None:
     """The mark of a kernel made of these nodes of the scheduler, into the code that is written now."""
     from torch._inductor.virtualized import V
@@ -46,6 +51,10 @@ def write(nodes: Sequence[Any]) -> None:
     path = running.compilers[-1].relative(_common(_paths(origins)))
     wrapper: Any = V.graph.wrapper_code
     wrapper.add_import_once(IMPORT)
+    compiler = running.compilers[-1]
+    if compiler.unwritten:
+        wrapper.writeline(f"symprof_unpadded({', '.join(map(repr, compiler.unwritten))})")
+        compiler.unwritten = []
     attention = next((found for node in nodes if node.is_template() for found in map(_attention, node.node.get_origins()) if found), "")
     wrapper.writeline(f"symprof_at({path!r}, {read}, {written}, {_operations(origins)}{attention})")
 

@@ -13,9 +13,10 @@ def program() -> Any:
 def keep_originals(places: Any) -> None:
     if not compilers:
         _originals.clear()
-        _originals.update({(owner, name): owner.__dict__.get(name) for owner, name in places})
+    for owner, name in places:
+        _originals.setdefault((owner, name), owner.__dict__.get(name))
 
 
 def original(owner: Any, name: str) -> Any:
     """The original behind a replacement: in a nested simulation not the outer one's replacement."""
-    return _originals[owner, name] if compilers else owner.__dict__[name]
+    return _originals[owner, name] if compilers and (owner, name) in _originals else owner.__dict__[name]
