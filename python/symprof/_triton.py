@@ -45,23 +45,27 @@ def _launch(kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) 
     operator(kernel)([tensor for _, tensor in tensors], [place for place, _ in tensors], numbers)
 
 
+def launch(program: Any, kernel: str, parameters: tuple[str, ...], given: Mapping[str, Any]) -> None:
+    """A launch of the program's kernel."""
+    if not has_rule(f"triton::{kernel}"):
+        program.warn(f"triton::{kernel}: no rule says what this kernel costs; symprof.cost_rule takes one.")
+    _launch(kernel, parameters, given)
+
+
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By class and name; none where Triton is not installed."""
     if importlib.util.find_spec("triton") is None:
         return {}
     runtime: Any = importlib.import_module("triton.runtime")
     autotuner, jit = runtime.autotuner, runtime.jit
-    launch = jit.JITFunction.run
+    run_on_device = jit.JITFunction.run
 
     def run(self: Any, *args: Any, **kwargs: Any) -> Any:
         parameters = tuple(self.arg_names)
         given = {**dict(zip(parameters, args, strict=False)), **kwargs}
         if not any(tensor is not None and program.has_no_values(tensor) for tensor in map(_tensor_of, given.values())):
-            return launch(self, *args, **kwargs)
-        kernel = self.fn.__name__
-        if not has_rule(f"triton::{kernel}"):
-            program.warn(f"triton::{kernel}: no rule says what this kernel costs; symprof.cost_rule takes one.")
-        _launch(kernel, parameters, given)
+            return run_on_device(self, *args, **kwargs)
+        launch(program, self.fn.__name__, parameters, given)
 
     def run_one_configuration(self: Any, *args: Any, **kwargs: Any) -> Any:
         """Nothing can be timed: the first configuration is used for all."""
