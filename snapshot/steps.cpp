@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace symprof::snapshot {
 namespace {
@@ -80,12 +81,17 @@ std::vector<Leak> find_leaks(const History& history, const Sites& sites,
                              const std::vector<EventIndex>& begins) {
   std::unordered_map<LineId, Leak> leaks;
   std::unordered_map<LineId, std::int64_t> last_steps;
+  std::unordered_set<LineId> left_by_last;
   const auto count = static_cast<std::int64_t>(begins.size());
   for (const Request& request : history.requests) {
     if (request.begin == no_event || request.freed != no_event) continue;
     const std::int64_t step = step_of(begins, request.begin);
-    if (step < 1 || step >= count - 1) continue;
+    if (step < 1) continue;
     const LineId line = sites.line_of(request);
+    if (step == count - 1) {
+      left_by_last.insert(line);
+      continue;
+    }
     Leak& leak = leaks[line];
     leak.line = line;
     leak.bytes += request.bytes;
@@ -96,7 +102,9 @@ std::vector<Leak> find_leaks(const History& history, const Sites& sites,
   }
   std::vector<Leak> found;
   found.reserve(leaks.size());
-  for (const auto& [line, leak] : leaks) found.push_back(leak);
+  // One block of one step may be what the next step takes over: its batch, made before it begins.
+  for (const auto& [line, leak] : leaks)
+    if (leak.steps > 1 || left_by_last.contains(line)) found.push_back(leak);
   std::ranges::sort(found, [](const Leak& a, const Leak& b) {
     return a.bytes != b.bytes ? a.bytes > b.bytes : a.line < b.line;
   });

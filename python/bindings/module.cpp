@@ -14,6 +14,7 @@
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/inner_tensors.h"
+#include "python/bindings/memory.h"
 #include "python/bindings/models.h"
 #include "python/bindings/plans.h"
 #include "python/bindings/profile_handle.h"
@@ -161,6 +162,22 @@ void bind_plans(nb::module_& module) {
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
 }
 
+void bind_memory(nb::module_& module) {
+  nb::class_<MemoryHandle>(module, "MemoryHandle")
+      .def("text", &MemoryHandle::text, nb::arg("width").none(), nb::arg("by"), nb::arg("top"))
+      .def("json", &MemoryHandle::json)
+      .def("html", &MemoryHandle::html, nb::arg("by"));
+  module.def("memory_of", &memory_of, nb::arg("path"), nb::arg("device").none(),
+             nb::call_guard<nb::gil_scoped_release>());
+  nb::class_<MemoryComparisonHandle>(module, "MemoryComparisonHandle")
+      .def("growth", &MemoryComparisonHandle::growth)
+      .def("text", &MemoryComparisonHandle::text, nb::arg("width").none(), nb::arg("by"),
+           nb::arg("top"))
+      .def("json", &MemoryComparisonHandle::json);
+  module.def("compared_memory", &compared_memory, nb::arg("before"), nb::arg("after"),
+             nb::arg("device").none(), nb::call_guard<nb::gil_scoped_release>());
+}
+
 void bind_profile(nb::module_& module) {
   nb::class_<TableRequest>(module, "TableRequest")
       .def(nb::init<>())
@@ -272,6 +289,7 @@ NB_MODULE(_native, module) {
   bind_profile(module);
   bind_answers(module);
   bind_plans(module);
+  bind_memory(module);
   bind_models(module);
   bind_device(module);
   bind_program(module);

@@ -1,0 +1,65 @@
+"""Memory snapshots of PyTorch as Python values."""
+import json
+import pathlib
+import tempfile
+import unittest
+
+import symprof
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+TOY = ROOT / "tests/snapshot/attention_toy.pickle"
+STEPS = ROOT / "tests/fuzz/corpus/snapshot/steps"
+
+
+class OneSnapshot(unittest.TestCase):
+    def test_figures_are_those_of_the_command(self):
+        seen = symprof.memory(TOY)
+        self.assertEqual(seen.data["schema"], "symprof.memory/1")
+        self.assertEqual(seen.peak_allocated_bytes, seen.data["peaks"]["allocated"]["bytes"])
+        self.assertEqual(seen.peak_reserved_bytes, seen.data["peaks"]["reserved"]["bytes"])
+        self.assertEqual(sum(line["bytes"] for line in seen.lines), seen.peak_allocated_bytes)
+        self.assertEqual(sum(module["bytes"] for module in seen.modules), seen.peak_allocated_bytes)
+        self.assertEqual(json.loads(seen.json), seen.data)
+
+    def test_it_prints_the_table(self):
+        seen = symprof.memory(TOY)
+        self.assertIn("trace_peak_memory.py:7 custom_softmax", str(seen))
+        self.assertIn("Module, at the peak", seen.table("module"))
+        self.assertLess(len(seen.table(top=1).splitlines()), len(seen.table().splitlines()))
+        with self.assertRaisesRegex(symprof.Error, "line, module"):
+            seen.table("node")
+
+    def test_it_writes_the_page(self):
+        with tempfile.TemporaryDirectory() as folder:
+            page = pathlib.Path(folder) / "memory.html"
+            symprof.memory(str(TOY)).html(page)
+            self.assertIn("custom_softmax", page.read_text(encoding="utf-8"))
+
+    def test_a_leak_has_its_line(self):
+        self.assertEqual([leak["line"] for leak in symprof.memory(STEPS).leaks], ["train_log.py:7 log"])
+
+    def test_what_is_no_snapshot_is_an_error(self):
+        with self.assertRaises(symprof.Error):
+            symprof.memory(ROOT / "models/gpt2.pt2")
+        with self.assertRaisesRegex(symprof.Error, "no device 3"):
+            symprof.memory(TOY, device=3)
+
+
+class TwoSnapshots(unittest.TestCase):
+    def test_changes_add_up_to_the_growth(self):
+        before, after = symprof.memory(STEPS), symprof.memory(TOY)
+        both = symprof.memory(STEPS, TOY)
+        grown = after.peak_allocated_bytes - before.peak_allocated_bytes
+        self.assertAlmostEqual(both.growth, grown / before.peak_allocated_bytes)
+        self.assertEqual(sum(line["bytes"] for line in both.lines), grown)
+        self.assertEqual(sum(module["bytes"] for module in both.modules), grown)
+        self.assertIn("DivBackward0", str(both))
+
+    def test_one_snapshot_twice_is_no_change(self):
+        both = symprof.memory(TOY, TOY)
+        self.assertEqual(both.growth, 0)
+        self.assertTrue(all(line["bytes"] == 0 for line in both.lines))
+
+
+if __name__ == "__main__":
+    unittest.main()
