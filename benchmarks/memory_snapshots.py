@@ -8,11 +8,11 @@ script makes. Prints a line for each file: best of five whole commands, the larg
 memory, and CPU seconds of Python."""
 import argparse
 import importlib.util
-import os
 import pathlib
 import pickle
 import random
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -59,13 +59,22 @@ def write_made(path, events):
     return len(trace)
 
 
+# In a process of its own: what a process has before it becomes another program counts as that one's memory.
+MEASURE = """
+import os, subprocess, sys, time
+begin = time.perf_counter()
+process = subprocess.Popen(sys.argv[1:], stdout=subprocess.DEVNULL)
+_, status, usage = os.wait4(process.pid, 0)
+print(time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
+sys.exit(status != 0)
+"""
+
+
 def command(program, path):
     """Seconds of wall clock, seconds of processor, MiB."""
-    begin = time.perf_counter()
-    process = subprocess.Popen([program, "memory", path, "--format", "json"], stdout=subprocess.DEVNULL)
-    _, status, usage = os.wait4(process.pid, 0)
-    assert status == 0
-    return time.perf_counter() - begin, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+    done = subprocess.run([sys.executable, "-S", "-c", MEASURE, program, "memory", path, "--format", "json"], capture_output=True,
+                          text=True, check=True)
+    return [float(figure) for figure in done.stdout.split()]
 
 
 def main():

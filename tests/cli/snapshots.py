@@ -3,6 +3,7 @@
     snapshots.py PROGRAM [unittest arguments]
 """
 import gzip
+import json
 import pathlib
 import pickle
 import tempfile
@@ -29,6 +30,21 @@ class WithFolder(unittest.TestCase):
         path = self.folder / name
         path.write_bytes(content)
         return str(path)
+
+
+class OwnCounters(unittest.TestCase):
+    """Of PyTorch's CUDA build on a stub driver, with each way of recording: beside torch.cuda.memory_stats (truth/snapshots/)."""
+
+    def test_peaks_and_ends(self):
+        folder = ROOT / "truth" / "snapshots" / "settings"
+        for case, counters in json.loads((folder / "expected.json").read_text()).items():
+            with self.subTest(case):
+                answer = ask(folder / f"{case}.pickle.gz")
+                self.assertEqual(set(answer["contradictions"].values()), {0})
+                for name, wanted in counters.items():
+                    self.assertEqual(answer["end"][f"{name}_bytes"], wanted["end"])
+                    if case != "state":  # It has no events.
+                        self.assertEqual(answer["peaks"][name]["bytes"], wanted["peak"])
 
 
 class PublicSnapshot(WithFolder):
