@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cstdlib>
 #include <map>
+#include <tuple>
 
 #include "snapshot/align.h"
 
@@ -121,8 +122,13 @@ std::vector<SiteChange> changes(const std::vector<SiteBlocks>& before,
   for (const SitePair& pair : align_sites(before, after))
     found.push_back(change_of(pair.before ? before[*pair.before] : SiteBlocks{},
                               pair.after ? after[*pair.after] : SiteBlocks{}));
-  std::ranges::stable_sort(found, std::ranges::greater(), [](const SiteChange& change) {
-    return std::pair(std::abs(change.bytes()), change.added_bytes + change.removed_bytes);
+  std::int64_t all = 0;
+  for (const SiteChange& change : found) all += change.bytes();
+  // What goes the way of the peak explains it: a peak that moved lacks what stood at the old one.
+  std::ranges::stable_sort(found, std::ranges::greater(), [&](const SiteChange& change) {
+    const bool explains = all == 0 || (change.bytes() > 0) == (all > 0);
+    return std::tuple(change.bytes() != 0 && explains, std::abs(change.bytes()),
+                      change.added_bytes + change.removed_bytes);
   });
   return found;
 }

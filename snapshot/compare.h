@@ -31,7 +31,7 @@ struct SiteChange {
 
 struct Comparison {
   std::vector<SiteChange> lines,
-      modules;  ///< The largest change first; those without one are last.
+      modules;  ///< Those that go the way of the peak first, the largest first.
 };
 
 /// One history, with the names of its sites.

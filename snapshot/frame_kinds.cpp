@@ -41,6 +41,17 @@ std::string below_packages(const std::string& file) {
 
 }  // namespace
 
+std::string_view torch_folder(std::string_view file) {
+  constexpr std::array<std::string_view, 5> known{"nn/modules/module.py", "_tensor.py",
+                                                  "optim/optimizer.py", "autograd/__init__.py",
+                                                  "utils/_contextlib.py"};
+  constexpr std::string_view torch = "/torch/";
+  for (const std::string_view inside : known)
+    if (file.ends_with(inside) && file.substr(0, file.size() - inside.size()).ends_with(torch))
+      return file.substr(0, file.size() - inside.size());
+  return {};
+}
+
 FileKind kind_of(std::string_view file) {
   if (!file.ends_with(".py") && !file.starts_with('<')) return FileKind::native;
   if (file.ends_with("torch/nn/modules/module.py")) return FileKind::torch_module;
@@ -56,10 +67,15 @@ Files::Files(const Snapshot& snapshot) {
   kinds_.assign(stacks.text_count(), FileKind::native);
   names_.resize(stacks.text_count());
   std::vector<std::string> own;
+  std::string_view torch;  // Where it is, if not among packages: built in its source, say.
+  for (TextId file = 0; file < stacks.text_count() && torch.empty(); ++file)
+    torch = torch_folder(stacks.text(file));
   for (std::size_t i = 0; i < stacks.frame_count(); ++i) {
     const TextId file = stacks.frame(static_cast<FrameId>(i)).file;
     if (!names_[file].empty() || stacks.text(file).empty()) continue;
     kinds_[file] = kind_of(stacks.text(file));
+    if (kinds_[file] == FileKind::program && !torch.empty() && stacks.text(file).starts_with(torch))
+      kinds_[file] = FileKind::python_library;
     const std::string plain =
         shortened_file(std::filesystem::path(stacks.text(file)).lexically_normal().string());
     names_[file] = below_packages(plain);

@@ -19,6 +19,8 @@ enum class FileKind : std::uint8_t {
 };
 
 FileKind kind_of(std::string_view file);
+/// "/src/pytorch/torch/" of "/src/pytorch/torch/_tensor.py"; empty of most files.
+std::string_view torch_folder(std::string_view file);
 
 /// Files of a snapshot: their kinds, and their names below the folder that the program's files
 /// share.

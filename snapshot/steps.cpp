@@ -1,24 +1,25 @@
 #include "snapshot/steps.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <unordered_set>
 
 namespace symprof::snapshot {
 namespace {
 
-/// A kind of request: from where, and how large.
-struct RequestKind {
-  StackId stack = 0;
+/// A request of a kind: from where, and how large.
+struct KindOfRequest {
   std::int64_t bytes = 0;
-  friend bool operator==(const RequestKind&, const RequestKind&) = default;
-};
-struct RequestKindHash {
-  std::size_t operator()(const RequestKind& kind) const {
-    return (kind.stack + static_cast<std::size_t>(kind.bytes) * 0x9e3779b97f4a7c15) ^
-           static_cast<std::size_t>(kind.bytes) >> 17;
+  StackId stack = 0;
+  std::uint32_t at = 0;  ///< The request's number.
+
+  bool is_like(const KindOfRequest& other) const {
+    return bytes == other.bytes && stack == other.stack;
   }
+  friend auto operator<=>(const KindOfRequest&, const KindOfRequest&) = default;
 };
 
 /// When requests of one kind came.
@@ -45,31 +46,47 @@ struct Occurrences {
   }
 };
 
-/// The numbers of the requests that begin steps; none where there is no rhythm. Of two steps gaps
-/// cannot be compared: three it takes.
-std::vector<std::uint32_t> find_begins(const std::vector<const Request*>& requests) {
+/// The requests of one kind that comes evenly, in their order.
+using EvenKind = std::span<const KindOfRequest>;
+
+/// `sorted` has the requests of each kind one behind the other. Of two steps gaps cannot be
+/// compared: three it takes.
+std::vector<EvenKind> find_even_kinds(const std::vector<KindOfRequest>& sorted) {
   constexpr std::uint32_t fewest_steps = 3;
-  std::unordered_map<RequestKind, Occurrences, RequestKindHash> kinds;
+  std::vector<EvenKind> found;
+  for (auto begin = sorted.begin(); begin != sorted.end();) {
+    Occurrences occurrences;
+    auto end = begin;
+    for (; end != sorted.end() && end->is_like(*begin); ++end) occurrences.add(end->at);
+    if (occurrences.count >= fewest_steps &&
+        occurrences.is_even(static_cast<std::uint32_t>(sorted.size())))
+      found.emplace_back(begin, end);
+    begin = end;
+  }
+  return found;
+}
+
+/// The numbers of the requests that begin steps: the first kind of those that come as often as most
+/// do; none where there is no rhythm.
+std::vector<std::uint32_t> find_begins(const std::vector<const Request*>& requests) {
+  std::vector<KindOfRequest> sorted;
+  sorted.reserve(requests.size());
   for (std::uint32_t i = 0; i < requests.size(); ++i)
-    kinds[{requests[i]->stack, requests[i]->requested_bytes}].add(i);
-  std::map<std::uint32_t, std::uint32_t> kinds_by_count;
-  const auto all = static_cast<std::uint32_t>(requests.size());
-  for (const auto& [kind, found] : kinds)
-    if (found.count >= fewest_steps && found.is_even(all)) ++kinds_by_count[found.count];
-  if (kinds_by_count.empty()) return {};
+    sorted.push_back({requests[i]->requested_bytes, requests[i]->stack, i});
+  std::ranges::sort(sorted);
+  const std::vector<EvenKind> kinds = find_even_kinds(sorted);
+  std::map<std::size_t, std::uint32_t> kinds_by_count;
+  for (const EvenKind& kind : kinds) ++kinds_by_count[kind.size()];
+  if (kinds.empty()) return {};
   const auto most =
       std::ranges::max_element(kinds_by_count, {}, [](const auto& entry) { return entry.second; });
-  for (std::uint32_t i = 0; i < all; ++i) {
-    const RequestKind kind{requests[i]->stack, requests[i]->requested_bytes};
-    const Occurrences& found = kinds[kind];
-    if (found.count != most->first || !found.is_even(all)) continue;
-    std::vector<std::uint32_t> begins;
-    for (std::uint32_t at = i; at < all; ++at)
-      if (kind == RequestKind{requests[at]->stack, requests[at]->requested_bytes})
-        begins.push_back(at);
-    return begins;
-  }
-  return {};
+  const EvenKind* first = nullptr;
+  for (const EvenKind& kind : kinds)
+    if (kind.size() == most->first && (!first || kind.front().at < first->front().at))
+      first = &kind;
+  std::vector<std::uint32_t> begins;
+  for (const KindOfRequest& request : *first) begins.push_back(request.at);
+  return begins;
 }
 
 /// The step of an event; -1 before the first.

@@ -83,8 +83,8 @@ void write_owners(fmt::memory_buffer& out, const MemoryChanges& changes, const O
   for (std::size_t i = 0; i < owners.size(); ++i)
     fmt::format_to(
         fmt::appender(out),
-        "<tr><td><i></i>{}</td><td id=\"now{}\"></td><td>{}</td><td>{:.1f} %</td>"
-        "<td>{}</td></tr>\n",
+        "<tr><td title=\"{0}\"><i></i>{0}</td><td id=\"now{1}\"></td><td>{2}</td><td>{3:.1f} %</td>"
+        "<td>{4}</td></tr>\n",
         escaped(changes.owners[i]), i, format_bytes(owners[i].bytes),
         peak == 0 ? 0 : 100.0 * static_cast<double>(owners[i].bytes) / static_cast<double>(peak),
         group_digits(owners[i].blocks));

@@ -14,7 +14,8 @@ canvas { width: 100%; height: 420px; display: block; cursor: crosshair; touch-ac
 #at { min-height: 1.6em; margin: .5rem 0; font-variant-numeric: tabular-nums; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; }
 td, th { padding: .22rem .6rem; text-align: right; border-bottom: 1px solid var(--line); font-weight: normal; }
-td:first-child, th:first-child { text-align: left; overflow-wrap: anywhere; } th { color: var(--faint); }
+td:first-child, th:first-child { text-align: left; width: 55%; max-width: 0; overflow: hidden; text-overflow: ellipsis;
+                                 white-space: nowrap; } th { color: var(--faint); }
 tr:hover td { background: color-mix(in srgb, var(--ink) 6%, transparent); }
 td i { display: inline-block; width: .8em; height: .8em; margin-right: .5em; border-radius: 2px; }
 pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; white-space: pre-wrap; }

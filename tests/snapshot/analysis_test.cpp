@@ -45,6 +45,23 @@ TEST_SUITE("snapshot_analysis") {
     CHECK(answer.steps.peaks[2] == 2 * mib + 3 * mib + mib + 2 * 4096);
   }
 
+  TEST_CASE("torch is a library wherever it lies") {
+    MadeSnapshot snapshot;
+    const auto frame = [&](const char* file, const char* function) {
+      return snapshot.made.stacks.add(Frame{.function = snapshot.made.stacks.add(function),
+                                            .file = snapshot.made.stacks.add(file),
+                                            .line = 7});
+    };
+    const FrameId frames[] = {frame("/src/torch/nn/functional.py", "linear"),
+                              frame("/src/torch/nn/modules/module.py", "_call_impl"),
+                              frame("/src/job/train.py", "train")};
+    snapshot.alloc(0, mib, snapshot.made.stacks.add(frames));
+    snapshot.end_with(mib, mib);
+    const Sites sites(snapshot.made);
+    const History history = replay(snapshot.made, 0);
+    CHECK(text_of(sites.line(sites.line_of(history.requests[0]))) == "train.py:7 train");
+  }
+
   TEST_CASE("owners of the peak are all of it") {
     const Snapshot snapshot = steps_with_leak(3, 512);
     const Sites sites(snapshot);

@@ -55,6 +55,17 @@ TEST_SUITE("snapshot_compare") {
     CHECK(comparison.lines[1].resized_blocks == 1);
   }
 
+  TEST_CASE("where the peak grew, what grew is first") {
+    const Comparison comparison = compare_snapshots(lines_with({{10, {32}}, {20, {8}}}),
+                                                    lines_with({{10, {2}}, {20, {8}}, {25, {48}}}));
+    CHECK(comparison.lines[0].after.name == "model.py:25 forward");
+    CHECK(comparison.lines[1].bytes() == -30 * mib);
+    CHECK(comparison.lines[2].bytes() == 0);
+    const Comparison grown_less = compare_snapshots(lines_with({{10, {32}}, {20, {8}}}),
+                                                    lines_with({{10, {2}}, {20, {38, 8, 1}}}));
+    CHECK(grown_less.lines[0].after.name == "model.py:20 forward");
+  }
+
   TEST_CASE("a snapshot beside itself") {
     const Snapshot snapshot = lines_with({{10, {4, 4, 4}}, {20, {8, 3}}});
     for (const SiteChange& change : compare_snapshots(snapshot, snapshot).lines) {
