@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "shape/lowering/contrib/heads.h"
+#include "shape/lowering/contrib/linear_attention.h"
 #include "shape/lowering/contrib/quantized.h"
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
@@ -146,6 +147,7 @@ constexpr Lowering attention_rows[] = {
     {"com.microsoft::Attention", attention},
     {"com.microsoft::DecoderMaskedMultiHeadAttention", decoder_masked},
     {"com.microsoft::DecoderMaskedSelfAttention", decoder_masked_self},
+    {"com.microsoft::LinearAttention", linear_attention},
     {"com.microsoft::MultiHeadAttention", multi_head},
     {"com.microsoft::QAttention", quantized_attention},
 };

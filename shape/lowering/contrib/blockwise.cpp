@@ -113,9 +113,50 @@ Tensors gather_blocks(OnnxCall& call) {
   return {y.reshape(sizes)};
 }
 
+/// Weights [experts, outputs, inputs x bits / 8] of bytes as numbers; scales of a row, or of its
+/// blocks.
+at::Tensor expert_weights(const OnnxCall& call, std::size_t weight, std::size_t zero_point) {
+  const at::Tensor& x = call.input(0);
+  const std::int64_t bits = call.integer("expert_weight_bits", 4);
+  if (bits != 2 && bits != 4 && bits != 8)
+    call.fail(fmt::format("weights of {} bits", bits), "Wanted: 2, 4 or 8.");
+  const at::Tensor numbers = unpacked(to_device_of(call.input(weight), x), bits);
+  const at::Tensor given = to_device_of(call.input(weight + 1), x);
+  if (numbers.dim() != 3 || given.dim() < 2)
+    call.fail(fmt::format("weights [{}] with scales [{}]", fmt::join(numbers.sizes(), ", "),
+                          fmt::join(given.sizes(), ", ")),
+              "Wanted: [experts, outputs, inputs x bits / 8] and [experts, outputs].");
+  const std::int64_t block = call.integer("block_size", 0), size = numbers.size(2);
+  const auto over_blocks = [&](const at::Tensor& parameter) {
+    const at::Tensor whole = parameter.dim() == 2 ? parameter.unsqueeze(-1) : parameter;
+    return block > 0 && whole.size(2) > 1 ? spread(whole, 2, block, size) : whole;
+  };
+  at::Tensor zero;
+  if (call.has(zero_point)) {
+    const at::Tensor points = to_device_of(call.input(zero_point), x);
+    const at::Tensor rows = points.dim() == 2 ? points.unsqueeze(-1) : points;
+    const std::int64_t blocks = given.dim() == 2 ? 1 : given.size(2);
+    zero = over_blocks(at::slice(unpacked(rows, bits), 2, 0, blocks).to(given.scalar_type()));
+  }
+  return scaled(numbers, zero, 1 << (bits - 1), over_blocks(given)).to(x.scalar_type());
+}
+
+/// The experts of MoE, whose weights, scales and biases stand in threes; zero points come last.
+Tensors quantized_mixture(OnnxCall& call) {
+  Tensors inputs = {call.input(0), call.input(1)};
+  for (std::size_t layer = 0; layer < 3; ++layer) {
+    const std::size_t weight = 2 + 3 * layer, zero_point = 11 + layer;
+    inputs.push_back(call.has(weight) ? expert_weights(call, weight, zero_point) : at::Tensor());
+    inputs.push_back(call.optional_input(weight + 2));
+  }
+  OnnxCall mixture{call.node, call.graph, std::move(inputs), call.device};
+  return find_lowering("com.microsoft::MoE")->run(mixture);
+}
+
 constexpr Lowering blockwise_rows[] = {
     {"com.microsoft::GatherBlockQuantized", gather_blocks},
     {"com.microsoft::MatMulNBits", matmul_n_bits},
+    {"com.microsoft::QMoE", quantized_mixture},
 };
 
 }  // namespace

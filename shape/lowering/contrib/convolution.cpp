@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "shape/lowering/contrib/activation.h"
+#include "shape/lowering/contrib/linear_attention.h"
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
 
@@ -68,6 +69,7 @@ Tensors quantized_convolution(OnnxCall& call) {
 }
 
 constexpr Lowering convolution_rows[] = {
+    {"com.microsoft::CausalConvWithState", causal_convolution},
     {"com.microsoft::ConvTransposeWithDynamicPads", transposed_convolution},
     {"com.microsoft::FusedConv", fused_convolution},
     {"com.microsoft::NhwcConv", channels_last_convolution},
