@@ -48,6 +48,7 @@ ROOMS = {
     "profile/memory/allocator": ["base"],
     "profile/parallel": ["base", "record"],
     "profile/memory": ["base", "record", "profile/cost", "profile/cost/scratch", "profile/operators", "profile/memory/allocator", "profile/parallel"],
+    "profile/memory/run": ["base", "record", "profile/memory", "profile/memory/allocator"],
     "profile": ["base", "record", "profile/*"],
     "measure": ["base", "record", "profile/time"],
     "measure/kineto": ["base", "record", "measure"],

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 #include "record/graph_pools.h"
 
 namespace symprof::profile {
 
-HeldBlocks::HeldBlocks(const StepMemoryOptions& options)
+HeldBlocks::HeldBlocks(const StepMemoryOptions& options,
+                       std::function<void(const BlockEvent&)> on_block)
     : allocator_(options.loop.allocator, options.device_bytes.value_or(endless_bytes)),
+      on_block_(std::move(on_block)),
       up_front_bytes_(options.loop.allocator.up_front_bytes),
       most_reserved_bytes_(options.most_reserved_bytes.value_or(endless_bytes)) {
   if (options.observer)
@@ -51,6 +54,7 @@ std::optional<HeldBlock> HeldBlocks::request_if_there(std::int64_t bytes, Memory
   count(block, block.bytes);
   highest_bytes_ = std::max(highest_bytes_, now_.total());
   if (allocated.peak > before.peak) mark_peak();
+  tell({BlockEvent::Kind::take, category, call_, *address, bytes, stream});
   return block;
 }
 
@@ -58,6 +62,7 @@ void HeldBlocks::give_back(HeldBlock& block) {
   if (!block.address) return;
   concerned_ = block;
   allocator_.free(*block.address);
+  tell({.kind = BlockEvent::Kind::give_back, .call = call_, .address = *block.address});
   count(block, -block.bytes);
   block = {};
 }

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <utility>
 #include <vector>
 
 #include "profile/memory/allocator/caching_allocator.h"
+#include "profile/memory/block_events.h"
 #include "profile/memory/holdings.h"
 #include "profile/memory/memory_data.h"
 
@@ -27,7 +29,8 @@ class HeldBlocks {
   /// memory.
   struct Refused {};
 
-  explicit HeldBlocks(const StepMemoryOptions& options);
+  explicit HeldBlocks(const StepMemoryOptions& options,
+                      std::function<void(const BlockEvent&)> on_block = {});
   HeldBlocks(const HeldBlocks&) = delete;  // The allocator's observer points here.
   HeldBlocks& operator=(const HeldBlocks&) = delete;
 
@@ -45,7 +48,10 @@ class HeldBlocks {
   /// stay. Peaks count from then on. Throws Refused.
   void reserve_up_front();
   /// Releases free segments to the device.
-  void empty_cache() { allocator_.empty_cache(); }
+  void empty_cache() {
+    allocator_.empty_cache();
+    tell({.kind = BlockEvent::Kind::empty_cache, .call = call_});
+  }
   /// Frees `block`, unless it has no address; it has none afterwards.
   void give_back(HeldBlock& block);
   void give_back(std::vector<HeldBlock>& blocks);
@@ -70,9 +76,13 @@ class HeldBlocks {
 
  private:
   void count(const HeldBlock& block, std::int64_t bytes);
+  void tell(const BlockEvent& event) const {
+    if (on_block_) on_block_(event);
+  }
   void mark_peak();
 
   CachingAllocator allocator_;
+  std::function<void(const BlockEvent&)> on_block_;
   std::vector<std::int64_t> up_front_bytes_;
   std::int64_t most_reserved_bytes_;
   CallId call_ = none;

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/memory/between_batches.h"
 #include "profile/memory/cache_growth.h"
 #include "profile/memory/convolution_benchmarks.h"
 #include "profile/memory/cycle.h"
@@ -15,19 +16,12 @@
 namespace symprof::profile {
 namespace {
 
-/// The state that determines the next micro-batch.
-struct BetweenBatches {
-  std::vector<SegmentState> segments;
-  std::vector<std::optional<Address>> storages;
-  std::int64_t alloc_retries = 0;  // Each is counted.
-  bool operator==(const BetweenBatches&) const = default;
-};
-
 class Loop {
  public:
-  Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options)
+  Loop(const Recording& recording, const DeviceSpec& device, const StepMemoryOptions& options,
+       const LoopWatcher& watcher = {})
       : recording_(recording),
-        blocks_(options),
+        blocks_(options, watcher.on_block),
         libraries_(blocks_, device, options.loop.allocator),
         until_settled_(options.until_settled),
         is_warm_(options.loop.warm_start),
@@ -39,7 +33,8 @@ class Loop {
         categories_(storage_categories(recording, options.program)),
         micro_batches_(options.loop.micro_batches),
         keeps_gradients_(options.loop.keep_gradients),
-        skips_repetitions_(!options.observer && cache_.pairs().empty() &&
+        on_batch_(watcher.on_batch),
+        skips_repetitions_(!options.observer && !watcher.on_block && cache_.pairs().empty() &&
                            options.loop.allocator.garbage_collection_threshold == 0) {
     const auto is_of_step = [](const MemoryEvent& event) { return event.call != none; };
     first_of_step_ = static_cast<std::size_t>(std::ranges::find_if(recording.events, is_of_step) -
@@ -88,6 +83,10 @@ class Loop {
       result_.refused_call = blocks_.call();
     }
     return result();
+  }
+
+  StepMemory run(const StepMemoryOptions& options) {
+    return options.program ? run_program(*options.program) : run(options.steps);
   }
 
   const HeldBlocks& blocks() const { return blocks_; }
@@ -178,6 +177,7 @@ class Loop {
   /// Dropped gradients are freed first (zero_grad), the last batch once the next is allocated, the
   /// last outputs when the forward pass has made new ones. The first step allocates the model.
   void begin_batch(Gradients gradients) {
+    if (on_batch_) on_batch_();
     blocks_.begin_call(none);
     std::vector<HeldBlock> old_inputs;
     for (std::size_t i = 0; i < storages_.size(); ++i) {
@@ -351,15 +351,14 @@ class Loop {
   ProgramRange range_;
   bool is_in_range_ = false;
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
-  int micro_batches_ = 1;
-  bool keeps_gradients_ = false;
-  bool is_last_batch_ = true;
+  int micro_batches_ = 1, step_ = 0;
+  bool keeps_gradients_ = false, is_last_batch_ = true;
+  std::function<void()> on_batch_;
   /// Repetitions raise no peak, so they are skipped; not in traces, which have every event, nor
   /// when the key-value cache grows, nor with garbage collection, which depends on the age of
   /// cached blocks.
   bool skips_repetitions_ = false;
   std::int64_t passes_left_ = 0;
-  int step_ = 0;
   std::int64_t noted_bytes_ = 0;
   StepMemory result_;
 };
@@ -368,9 +367,8 @@ class Loop {
 
 StepMemory simulate_step_memory(const Recording& recording, const DeviceSpec& device,
                                 const StepMemoryOptions& options) {
-  Loop loop(recording, device, options);
-  if (options.program) return loop.run_program(*options.program);
-  StepMemory memory = loop.run(options.steps);
+  StepMemory memory = Loop(recording, device, options).run(options);
+  if (options.program) return memory;
   memory.uncertainty = peak_uncertainty(recording);
   memory.other_calls = other_calls(recording);
   return memory;
@@ -386,12 +384,14 @@ MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& devi
   };
   Loop loop(recording, device, options);
   running = &loop;
-  if (options.program)
-    loop.run_program(*options.program);
-  else
-    loop.run(options.steps);
+  loop.run(options);
   trace.segments = loop.blocks().segments();
   return trace;
+}
+
+void watch_step_memory(const Recording& recording, const DeviceSpec& device,
+                       const StepMemoryOptions& options, const LoopWatcher& watcher) {
+  Loop(recording, device, options, watcher).run(options);
 }
 
 }  // namespace symprof::profile

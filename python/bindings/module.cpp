@@ -21,11 +21,13 @@
 #include "python/bindings/program.h"
 #include "python/bindings/program_errors.h"
 #include "python/bindings/program_values.h"
+#include "python/bindings/run_tapes.h"
 #include "python/bindings/tables.h"
 #include "session/read_job.h"
 #include "session/session.h"
 
 namespace nb = nanobind;
+using nb::literals::operator""_a;
 
 namespace symprof::python {
 namespace {
@@ -273,8 +275,8 @@ void bind_program(nb::module_& module) {
       .def("last_stand_in", &Program::last_stand_in)
       .def("device", &Program::device)
       .def("close", &Program::close)
-      .def("finish", &Program::finish, nb::arg("costed"), nb::arg("ask"), nb::arg("step").none(),
-           nb::arg("between"));
+      .def("finish", &Program::finish, "costed"_a, "ask"_a, "step"_a.none(), "between"_a)
+      .def("finish_tapes", &Program::finish_tapes);
 }
 
 }  // namespace
@@ -292,6 +294,7 @@ NB_MODULE(_native, module) {
   bind_memory(module);
   bind_models(module);
   bind_device(module);
+  bind_run_tapes(module);
   bind_program(module);
   bind_inner_tensors(module);
   bind_program_values(module);

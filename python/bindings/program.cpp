@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "profile/memory/run/program_tapes.h"
 #include "profile/memory/step_memory.h"
 #include "profile/program.h"
 #include "python/bindings/frames.h"
@@ -157,6 +158,15 @@ ProfileHandle Program::finish(const std::vector<std::string>& costed, const AskC
                                                      settings_.loop, &own.table());
   add_times(profile, settings_, &own.table());
   return {std::move(profile), settings_, program, range, std::move(memory)};
+}
+
+RunTapes Program::finish_tapes(const std::vector<std::string>& costed, const AskCost& ask) {
+  const ProgramRecording program = program_->take();
+  const OwnCosts own(costed, ask);
+  RunTapes run{
+      profile::tapes_of_program(program, settings_.step.device, settings_.loop, &own.table())};
+  if (!run.tapes.empty()) run.tapes.pop_back();
+  return run;
 }
 
 }  // namespace symprof::python

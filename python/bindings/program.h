@@ -13,6 +13,7 @@
 
 #include "python/bindings/own_costs.h"
 #include "python/bindings/profile_handle.h"
+#include "python/bindings/run_tapes.h"
 
 namespace symprof {
 class EagerProgram;
@@ -92,6 +93,8 @@ class Program {
   /// operators whose costs `ask` returns.
   ProfileHandle finish(const std::vector<std::string>& costed, const AskCost& ask,
                        std::optional<std::size_t> step, bool between);
+  /// Ends the simulation and returns the tapes of its finished steps, without the last one.
+  RunTapes finish_tapes(const std::vector<std::string>& costed, const AskCost& ask);
 
  private:
   Settings settings_;

@@ -29,12 +29,16 @@ from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate, step  # noqa: E402
 
 __all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "Memory", "MemoryComparison", "ParallelPlan", "Profile", "Rows", "Run",
-           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "given", "measure", "memory", "profile", "restore", "simulate", "step",
+           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "fit_run", "given", "measure", "memory", "profile", "restore", "simulate", "step",
            "watch"]
 
 
 def __getattr__(name: str) -> Any:
-    """`watch` needs torch, which this package does not import by itself."""
+    """`watch` and `fit_run` need torch, which this package does not import by itself."""
+    if name == "fit_run":
+        from ._fit_run import fit_run
+
+        return fit_run
     if name == "watch":
         from ._watch import watch
 

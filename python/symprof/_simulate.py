@@ -42,6 +42,8 @@ class Run:
         self.steps = 0
         self._stop: tuple[int, type[BaseException]] | None = None
         self._asked: tuple[int | None, bool] = (None, False)
+        self._wants_tapes = False
+        self.tapes: Any = None  # Of the steps but the last one (want_tapes).
 
     @functools.cached_property
     def profile(self) -> Profile:
@@ -62,6 +64,10 @@ class Run:
     def report_step(self, step: int | None, between: bool = False) -> None:
         """Chooses the step of the profile, counted from 1; with `between`, the passes without gradients before it."""
         self._asked = (step, between)
+
+    def want_tapes(self) -> None:
+        """The block has no profile then, but `tapes`: what each step asks of the allocator (symprof._native.RunTapes)."""
+        self._wants_tapes = True
 
     def count_step(self) -> None:
         """A step may have ended."""
@@ -134,6 +140,9 @@ class Run:
         program, self._program = self._program, None
         if program is not None and self._is_complete:
             self.steps = program.steps()
+            if self._wants_tapes:
+                self.tapes = program.finish_tapes(_costs.operators(), _costs.ask)
+                return
             self._handle = program.finish(_costs.operators(), _costs.ask, *self._asked)
         elif program is not None:
             program.close()
