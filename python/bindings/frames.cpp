@@ -16,26 +16,25 @@ std::vector<std::string>& library_folders() {
 }
 
 /// The file's name without its folders; empty for library code.
-std::string own_file(PyCodeObject* code) {
-  const char* path = PyUnicode_AsUTF8(code->co_filename);
-  if (path == nullptr) {
-    PyErr_Clear();
-    return "";
-  }
-  const std::string file = path;
+std::string own_file(const std::string& file) {
   if (file.starts_with("<frozen")) return "";
   const auto is_inside = [&](const std::string& folder) { return file.starts_with(folder); };
   if (std::ranges::any_of(library_folders(), is_inside)) return "";
   return std::filesystem::path(file).filename().string();
 }
 
-// Cached by code object; code objects are kept alive, so that addresses stay unique.
+// Cached by path, not by code object, which would have to be kept alive: code that torch.compile
+// generates holds its whole graph.
 const std::string& known_file(PyCodeObject* code) {
-  static auto* files = new std::unordered_map<PyCodeObject*, std::string>;
-  const auto found = files->find(code);
-  if (found != files->end()) return found->second;
-  Py_INCREF(code);
-  return files->emplace(code, own_file(code)).first->second;
+  static auto* files = new std::unordered_map<std::string, std::string>;
+  const char* path = PyUnicode_AsUTF8(code->co_filename);
+  if (path == nullptr) {
+    PyErr_Clear();
+    path = "<frozen";
+  }
+  const auto [found, is_new] = files->try_emplace(path);
+  if (is_new) found->second = own_file(path);
+  return found->second;
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 """torch.compile in a simulation: compiled steps beside those of PyTorch's CUDA build (truth/compiled), and what is left in torch."""
+import gc
 import os
 import pathlib
 import shutil
@@ -312,6 +313,18 @@ class Left(unittest.TestCase):
             profile_of()
             self.assertEqual(os.listdir(folder), [])
         self.assertEqual(state(), before)
+
+    def test_no_graph(self):
+        """torch keeps some of its own descriptions, of fake tensors for example."""
+        def held():
+            gc.collect()
+            return sum(isinstance(each, torch.fx.Node) for each in gc.get_objects())
+
+        profile_of()
+        before = held()
+        for _ in range(2):
+            profile_of()
+        self.assertEqual(held(), before)
 
     def test_nothing_after_an_exception(self):
         before = state()
