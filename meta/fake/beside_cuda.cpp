@@ -183,8 +183,10 @@ bool has_real_device() {
 
 bool is_simulating() {
   if (!has_cuda_kernels() || current_attention_policy() != nullptr) return true;
-  return open_programs.load(std::memory_order_relaxed) > 0 && !has_real_device();
+  return is_program_open() && !has_real_device();
 }
+
+bool is_program_open() { return open_programs.load(std::memory_order_relaxed) > 0; }
 
 OpenProgram::OpenProgram() { ++open_programs; }
 OpenProgram::~OpenProgram() { --open_programs; }

@@ -16,6 +16,9 @@ bool is_simulating();
 /// True if a loaded CUDA library finds a GPU.
 bool has_real_device();
 
+/// True while a simulated program runs on some thread.
+bool is_program_open();
+
 /// While one lives, a simulated program runs on some thread.
 class OpenProgram {
  public:

@@ -8,8 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "meta/fake/beside_cuda.h"
 #include "meta/fake/cuda_library.h"
 #include "meta/fake/current_mode.h"
+#include "meta/fake/program_error.h"
 
 namespace symprof::meta {
 namespace {
@@ -17,6 +19,7 @@ namespace {
 thread_local int real_calls = 0;
 
 void run_in_simulation(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
+  check_thread(op.schema().name());
   TORCH_CHECK(current_attention_policy() != nullptr, op.operator_name(),
               ": found a CUDA tensor outside of a simulation; this build of LibTorch has no CUDA "
               "kernels");
@@ -70,6 +73,7 @@ struct Detour final : c10::OperatorKernel {
 
   void operator()(const c10::OperatorHandle& op, c10::DispatchKeySet keys,
                   torch::jit::Stack* stack) {
+    if (is_simulating()) check_thread(op.schema().name());
     if (current_attention_policy() != nullptr && real_calls == 0)
       simulated.callBoxed(op, keys, stack);
     else

@@ -74,8 +74,7 @@ const OperatorInfo& info_of(const c10::OperatorHandle& op) {
   return info;
 }
 
-// Converts a real tensor among fake ones (a wrapped number, a constant of shape arithmetic) to a
-// meta tensor.
+// A real tensor among fake ones (a wrapped number, a constant of shapes) as a meta tensor.
 at::Tensor meta_of_real(const at::Tensor& tensor) {
   if (tensor.is_meta()) return tensor;
   at::Tensor meta(
@@ -90,7 +89,6 @@ c10::Device with_index(c10::Device device) {
   return device.is_cuda() && !device.has_index() ? c10::Device(c10::kCUDA, 0) : device;
 }
 
-// One running call.
 class FakeCall {
  public:
   FakeCall(const c10::OperatorHandle& op, torch::jit::Stack& stack)
@@ -102,6 +100,7 @@ class FakeCall {
   void run() {
     find_device();
     if (!device_) return run_on_real_tensors();
+    if (device_->is_cuda()) check_thread(op_.schema().name());
     if (info_.reads_data) return read_number();
     if (info_.is_composite)
       return op_.callBoxedForDispatchKey(c10::DispatchKey::CompositeImplicitAutograd, stack_);
@@ -154,6 +153,7 @@ class FakeCall {
       c10::IValue& value = stack_[first_ + i];
       if (value.isDevice()) {
         const c10::Device wanted = value.toDevice();
+        if (is_in_program()) check_index(wanted);
         if (any_fake || wanted.is_cuda()) device_ = with_index(wanted);
       } else if (!any_fake && !any_real && !is_in_program()) {
         device_ = c10::Device(c10::kCUDA, 0);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "base/error.h"
 #include "meta/fake/fake_tensor.h"
 #include "meta/fake/tensors_in.h"
 
@@ -56,6 +57,12 @@ void check_one_device(const c10::FunctionSchema& schema, const torch::jit::Stack
               "Expected all tensors on the same device, but found at least two devices, cuda:0 and "
               "cpu! (when checking argument ",
               on_host == nullptr ? "" : *on_host, " of ", schema.name(), ")");
+}
+
+void check_index(const c10::Device& device) {
+  if (device.is_cuda() && device.index() > 0)
+    throw Error(device.str(), "of the devices of a program, cuda:0 alone is simulated",
+                "Give each device a process of its own (torch.distributed).");
 }
 
 }  // namespace symprof::meta

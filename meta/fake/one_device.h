@@ -4,6 +4,7 @@
 
 #include <ATen/core/function_schema.h>
 #include <ATen/core/stack.h>
+#include <c10/core/Device.h>
 
 namespace symprof::meta {
 
@@ -15,5 +16,8 @@ bool takes_host_tensors(const c10::FunctionSchema& schema);
 /// device tensors. The arguments begin at `first` of the stack.
 void check_one_device(const c10::FunctionSchema& schema, const torch::jit::Stack& stack,
                       std::size_t first);
+
+/// Throws an error for a CUDA device other than the first: a program has one simulated device.
+void check_index(const c10::Device& device);
 
 }  // namespace symprof::meta

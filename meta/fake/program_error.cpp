@@ -2,7 +2,8 @@
 
 #include <utility>
 
-#include "meta/fake/fake_mode.h"
+#include "meta/fake/beside_cuda.h"
+#include "meta/fake/current_mode.h"
 
 namespace symprof::meta {
 namespace {
@@ -20,6 +21,14 @@ void set_program_error(std::function<void(const Error&)> raise) {
 
 void throw_for_caller(const Error& error) {
   if (is_in_program() && raise_in_program()) raise_in_program()(error);
+  throw error;
+}
+
+void check_thread(const std::string& op) {
+  if (!is_program_open() || current_attention_policy() != nullptr) return;
+  const Error error(op, "uses the simulated device on a thread that the program started",
+                    "Use the device on the thread that trains alone.");
+  if (raise_in_program()) raise_in_program()(error);
   throw error;
 }
 

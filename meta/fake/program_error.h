@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 
 #include "base/error.h"
 
@@ -15,5 +16,9 @@ void set_program_error(std::function<void(const Error&)> raise);
 
 /// Throws the program's exception inside calls of a program, else `error`.
 [[noreturn]] void throw_for_caller(const Error& error);
+
+/// Throws the program's exception, for a call of this operator on the device, where a program is
+/// simulated and not on this thread: a simulation records the thread on which it began.
+void check_thread(const std::string& op);
 
 }  // namespace symprof::meta

@@ -110,9 +110,7 @@ def _about_device(device: Any, devices: int) -> dict[tuple[Any, str], Any]:
         (native, "_cuda_getDeviceCount"): _always(devices),
         (native, "_cuda_init"): _always(None),
         (cuda, "current_device"): _always(0),
-        (cuda, "set_device"): _always(None),
         (native, "_cuda_getDevice"): _always(0),
-        (native, "_cuda_setDevice"): _always(None),
         (cuda, "_exchange_device"): _always(0),
         (cuda, "_maybe_exchange_device"): _always(0),
         (cuda, "is_bf16_supported"): _always(device.compute_major >= 8),
@@ -133,8 +131,6 @@ def _about_device(device: Any, devices: int) -> dict[tuple[Any, str], Any]:
         (accelerator, "device_count"): _always(devices),
         (accelerator, "current_device_index"): _always(0),
         (accelerator, "current_device_idx"): _always(0),
-        (accelerator, "set_device_index"): _always(None),
-        (accelerator, "set_device_idx"): _always(None),
         (native, "_accelerator_getDeviceCapability"): _always({}),
     }
 

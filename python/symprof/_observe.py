@@ -16,6 +16,8 @@ from ._paths import inner_of, parameters_of, paths_of
 from ._rhythm import Rhythm
 from ._roots import name_of, whole_model
 
+_OF_TORCHSCRIPT = "torch.jit: its operators run one by one here; a GPU fuses some of them, so that a step may take less time and save less."
+
 
 class Observer:
     """Hooks of torch that report to `program` (symprof._native.Program). `rhythm` receives updates and passes."""
@@ -66,6 +68,8 @@ class Observer:
         Returns the index of this one."""
         model = whole_model(module)
         self.models.append(model)
+        if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
+            self.program.warn(_OF_TORCHSCRIPT)
         root = ""
         if next(model.parameters(), None) is not None:
             root = self._new_name(name_of(model))
@@ -177,7 +181,7 @@ def observed(program: Any, rhythm: Rhythm, is_innermost: Callable[[], bool]) -> 
     observer = Observer(program, rhythm)
     owners: tuple[Any, ...] = (torch.autograd, torch.autograd.graph)
     run_backward = owners[1]._engine_run_backward
-    thread, is_compiling = threading.get_ident(), torch.compiler.is_compiling
+    thread, is_compiling, is_tracing = threading.get_ident(), torch.compiler.is_compiling, torch._C._is_tracing
 
     def is_of_the_program() -> bool:
         """torch calls its hooks in every thread, and those of all simulations; calls of other threads or simulations are not
@@ -185,7 +189,8 @@ def observed(program: Any, rhythm: Rhythm, is_innermost: Callable[[], bool]) -> 
         return threading.get_ident() == thread and is_innermost()
 
     def here(hook: Callable[..., Any]) -> Callable[..., Any]:
-        return lambda *args: hook(*args) if not is_compiling() and is_of_the_program() else None
+        """What torch.compile or torch.jit.trace run to see a graph is no pass."""
+        return lambda *args: hook(*args) if not is_compiling() and not is_tracing() and is_of_the_program() else None
 
     def engine(outputs: Any, *args: Any, **kwargs: Any) -> Any:
         if not is_of_the_program():

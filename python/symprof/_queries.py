@@ -19,6 +19,16 @@ def _one(devices: Any, what: str) -> None:
         raise Error(f"{what}: found {len(devices)} devices; one is simulated.\n  Use DistributedDataParallel, with `--ranks`.")
 
 
+def _first_alone() -> Any:
+    """A function of each name: the compiler refuses two names of one."""
+    def set_device(device: Any) -> None:
+        if (index := torch.cuda._utils._get_device_index(device, optional=True)) > 0:
+            raise Error(f"cuda:{index}: of the devices of a program, cuda:0 alone is simulated.\n"
+                        "  Give each device a process of its own (torch.distributed).")
+
+    return set_device
+
+
 def _broadcast(tensor: torch.Tensor, devices: Any) -> list[torch.Tensor]:
     _one(devices, "broadcast")
     return [tensor]
@@ -75,6 +85,8 @@ def _about_devices(program: Any) -> dict[tuple[Any, str], Any]:
         (native, "_cuda_synchronize"): _always(None),
         (native, "_cuda_sleep"): _always(None),
         (native, "_cuda_ipc_collect"): _always(None),
+        **{(owner, name): _first_alone() for owner, name in ((cuda, "set_device"), (native, "_cuda_setDevice"),
+           (torch.accelerator, "set_device_index"), (torch.accelerator, "set_device_idx"))},
         (native, "_cuda_exchangeDevice"): _always(0),
         (native, "_cuda_maybeExchangeDevice"): _always(0),
         (native, "_cuda_canDeviceAccessPeer"): _always(True),

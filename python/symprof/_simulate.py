@@ -4,7 +4,7 @@ import functools
 import threading
 from typing import Any
 
-from . import _costs, _native, _preload
+from . import _costs, _native, _preload, _threads
 from ._error import Error
 from ._interrupts import uninterrupted
 from ._places import library_folders
@@ -37,6 +37,7 @@ class Run:
         self._program: Any = None
         self._handle: Any = None
         self._is_complete = False
+        self._threads: _threads.Threads | None = None
         self._exits = contextlib.ExitStack()
         self.mode = settings.get("mode") or "train"
         self.steps = 0
@@ -125,15 +126,19 @@ class Run:
         compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer, self._settings)
         self._exits.enter_context(_compile.compiled(self._program, compiler))
         observer = self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
+        self._threads = self._exits.enter_context(_threads.watched())
         self._exits.callback(_running.pop)
         _running.append(self)
 
     def __exit__(self, *error: Any) -> None:
         if isinstance(error[1], Exception) and (line := self._program.last_stand_in()):
             error[1].add_note(f"symprof: {line}")
+        of_thread = self._threads.error if self._threads is not None and error[0] in (None, KeyboardInterrupt) else None
         with uninterrupted():
-            self._is_complete = error[0] is None
+            self._is_complete = error[0] is None and of_thread is None
             self._exits.close()
+        if of_thread is not None:
+            raise of_thread from None
 
     def _end(self) -> None:
         """The device is there until torch has its own answers back."""

@@ -2,10 +2,12 @@
 import gc
 import linecache
 import pathlib
+import queue
 import signal
 import sys
 import threading
 import unittest
+from concurrent.futures import ThreadPoolExecutor
 
 import symprof  # Before torch.
 
@@ -112,6 +114,38 @@ class Threads(unittest.TestCase):
         beside = self.in_threads(train, profile)[1]
         self.assertEqual(beside, [alone] * 5)
         self.assertEqual(set(steps), {"cpu"})
+
+
+class ThreadsOfAProgram(unittest.TestCase):
+    """A simulation is of one thread: what another one does on the device is refused, and nobody waits for it."""
+
+    def test_a_program_that_waits_for_its_thread_ends(self):
+        before = state_of_torch()
+        batches = queue.Queue()
+        thread = threading.Thread(target=lambda: batches.put(torch.randn(BATCH, WIDTH).to("cuda")))
+        with self.assertRaisesRegex(symprof.Error, r"a thread that the program started \(test_process.py:\d+\)"), symprof.simulate():
+            thread.start()
+            batches.get()
+        self.assertEqual(state_of_torch(), before)
+
+    def test_a_pool_gives_its_error_to_the_program(self):
+        with self.assertRaisesRegex(symprof.Error, "a thread that the program started"), symprof.simulate(), ThreadPoolExecutor(1) as pool:
+            weight = nn.Parameter(torch.randn(WIDTH, WIDTH, device="cuda"))
+            pool.submit(lambda: (weight @ weight).sum()).result()
+
+    def test_other_errors_of_threads_end_no_program(self):
+        seen = []
+        with symprof.simulate() as run:
+            before, threading.excepthook = threading.excepthook, lambda args: seen.append(args.exc_type)
+            try:
+                thread = threading.Thread(target=lambda: 1 // 0)
+                thread.start()
+                thread.join()
+            finally:
+                threading.excepthook = before
+            torch.ones(2, device="cuda") + 1
+        self.assertEqual(seen, [ZeroDivisionError])
+        self.assertEqual(len(run.profile.calls), 2)
 
 
 class Interrupts(unittest.TestCase):

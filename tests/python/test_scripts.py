@@ -177,6 +177,26 @@ class Questions(unittest.TestCase):
             model = nn.DataParallel(nn.Linear(8, 4).cuda())
             self.assertEqual(model(torch.randn(2, 8)).device, torch.device("cuda", 0))
 
+    def test_another_device_is_refused(self):
+        for use in (lambda: torch.zeros(2, device="cuda:1"), lambda: nn.Linear(8, 4).to("cuda:1"), lambda: torch.ones(2, device="cuda").to("cuda:1"),
+                    lambda: torch.cuda.set_device(1), lambda: torch.cuda.set_device("cuda:1")):
+            with symprof.simulate(), self.assertRaisesRegex(symprof.Error, "cuda:1: of the devices of a program, cuda:0 alone is simulated"):
+                use()
+        with symprof.simulate():
+            torch.cuda.set_device(torch.device("cuda", 0))
+            self.assertEqual(torch.zeros(2, device="cuda:0").device, torch.zeros(2, device="cuda").device)
+
+    def test_a_traced_module(self):
+        with symprof.simulate() as run:
+            model = torch.jit.trace(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).cuda(), torch.randn(2, 8, device="cuda"))
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+            for _ in range(3):
+                model(torch.randn(2, 8, device="cuda")).sum().backward()
+                optimizer.step()
+        self.assertEqual(run.profile.totals["fwd_flops"], 2 * 2 * 8 * 16 + 2 * 2 * 16 * 4)
+        self.assertEqual(run.profile.totals["param_count"], 8 * 16 + 16 + 16 * 4 + 4)
+        self.assertEqual(sum("torch.jit" in warning for warning in run.profile.warnings), 1)
+
     def test_what_is_compiled_runs_eagerly_where_that_is_asked_and_is_said(self):
         with symprof.simulate(eager=True) as run:
             model = torch.compile(nn.Linear(8, 4).cuda())
