@@ -15,7 +15,7 @@ def plain_tensors(value: Any) -> Iterator[torch.Tensor]:
             for name in value.__tensor_flatten__()[0]:
                 yield from plain_tensors(getattr(value, name))
         elif value.layout is torch.strided:
-            yield value
+            yield from () if value._is_zerotensor() else (value,)  # A zero of forward mode has no memory.
         else:
             yield from (value._indices(), value._values()) if value.layout is torch.sparse_coo else ()
     elif isinstance(value, dict):

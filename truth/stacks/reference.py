@@ -25,7 +25,7 @@ SUMS = ("fwd_flops", "bwd_flops", "optimizer_products", "evaluation_flops")
 def together(updates: list[dict[str, int]]) -> dict[str, int]:
     """Of several updates: FLOPs add up, the most of what is held, states at the end."""
     return {key: sum(u[key] for u in updates) if key in SUMS else updates[-1][key] if key == "optimizer_bytes" else max(u[key] for u in updates)
-            for key in updates[0]}
+            for key in updates[0] if all(key in u for u in updates)}
 
 
 def step_of(told: header.Header, found: dict) -> dict:
