@@ -28,8 +28,9 @@
 namespace symprof::meta {
 namespace {
 
-// Does what SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): holds the
-// tensor without its grad_fn, which would create a cycle, and checks its version.
+// Does what SavedVariable does without hooks (torch/csrc/autograd/saved_variable.cpp): holds a leaf
+// itself, so that `leaf.data = …` frees its storage (ZeRO-3, offloaded weights); any other tensor
+// without its grad_fn, which would create a cycle; and checks the version.
 struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   explicit ReportingHooks(std::shared_ptr<Observer> observer)
       : observer_(std::move(observer)),
@@ -42,7 +43,7 @@ struct ReportingHooks final : torch::autograd::SavedVariableHooks {
   }
 
   void call_pack_hook(const at::Tensor& tensor) override {
-    tensor_ = tensor.tensor_data();
+    tensor_ = tensor.is_leaf() ? tensor : tensor.tensor_data();
     version_ = tensor._version();
     storages_ = storages_of(tensor);
     for (const std::int32_t storage : storages_) observer_->on_saved(storage);
