@@ -77,6 +77,19 @@ class Data(unittest.TestCase):
             self.assertEqual((id(layer.weight), layer.weight.shape), (identity, (WIDTH, WIDTH)))
             self.assertEqual(sizes, 2 * [0, FLOAT * WIDTH * WIDTH])
 
+    def test_a_weight_saved_for_backward_is_let_go(self):
+        """Autograd holds a leaf itself (torch/csrc/autograd/saved_variable.cpp), not the storage that it had."""
+        with symprof.simulate():
+            weight = nn.Parameter(torch.randn(WIDTH, WIDTH, device="cuda"))
+            x = torch.randn(WIDTH, WIDTH, device="cuda", requires_grad=True)
+            product = x @ weight
+            held = torch.cuda.memory_allocated()
+            weight.data = torch.empty(0, device="cuda")
+            self.assertEqual(held - torch.cuda.memory_allocated(), FLOAT * WIDTH * WIDTH)
+            weight.data = torch.randn(WIDTH, WIDTH, device="cuda")
+            product.sum().backward()
+            self.assertEqual(x.grad.shape, x.shape)
+
     def test_weights_go_to_the_host_and_come_back(self):
         with symprof.simulate():
             layer = nn.Linear(WIDTH, WIDTH, bias=False)
