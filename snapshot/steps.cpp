@@ -4,6 +4,7 @@
 #include <compare>
 #include <map>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -19,7 +20,7 @@ struct KindOfRequest {
   bool is_like(const KindOfRequest& other) const {
     return bytes == other.bytes && stack == other.stack;
   }
-  friend auto operator<=>(const KindOfRequest&, const KindOfRequest&) = default;
+  auto key() const { return std::tuple(bytes, stack, at); }
 };
 
 /// When requests of one kind came.
@@ -73,7 +74,7 @@ std::vector<std::uint32_t> find_begins(const std::vector<const Request*>& reques
   sorted.reserve(requests.size());
   for (std::uint32_t i = 0; i < requests.size(); ++i)
     sorted.push_back({requests[i]->requested_bytes, requests[i]->stack, i});
-  std::ranges::sort(sorted);
+  std::ranges::sort(sorted, {}, &KindOfRequest::key);
   const std::vector<EvenKind> kinds = find_even_kinds(sorted);
   std::map<std::size_t, std::uint32_t> kinds_by_count;
   for (const EvenKind& kind : kinds) ++kinds_by_count[kind.size()];

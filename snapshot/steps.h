@@ -29,8 +29,8 @@ struct Steps {
 
 /// Finds the requests that come once in each step, at even distances over the whole recording: each
 /// begins a step. Blocks that are never freed are leaks if two steps other than the first and the
-/// last requested them at one line: the first step creates optimizer states, and the last one is not
-/// over.
+/// last requested them at one line: the first step creates optimizer states, and the last one is
+/// not over.
 Steps find_steps(const Snapshot& snapshot, const History& history, const Sites& sites);
 
 }  // namespace symprof::snapshot

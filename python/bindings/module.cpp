@@ -1,5 +1,4 @@
-// The names that the Python package imports from C++: thin wrappers of session/, shape/ and
-// report/.
+// Names that the Python package imports from C++: wrappers of session/, shape/ and report/.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/map.h>
@@ -166,18 +165,17 @@ void bind_plans(nb::module_& module) {
 
 void bind_memory(nb::module_& module) {
   nb::class_<MemoryHandle>(module, "MemoryHandle")
-      .def("text", &MemoryHandle::text, nb::arg("width").none(), nb::arg("by"), nb::arg("top"))
+      .def("text", &MemoryHandle::text, "width"_a.none(), "by"_a, "top"_a)
       .def("json", &MemoryHandle::json)
-      .def("html", &MemoryHandle::html, nb::arg("by"));
-  module.def("memory_of", &memory_of, nb::arg("path"), nb::arg("device").none(),
+      .def("html", &MemoryHandle::html, "by"_a);
+  module.def("memory_of", &memory_of, "path"_a, "device"_a.none(),
              nb::call_guard<nb::gil_scoped_release>());
   nb::class_<MemoryComparisonHandle>(module, "MemoryComparisonHandle")
       .def("growth", &MemoryComparisonHandle::growth)
-      .def("text", &MemoryComparisonHandle::text, nb::arg("width").none(), nb::arg("by"),
-           nb::arg("top"))
+      .def("text", &MemoryComparisonHandle::text, "width"_a.none(), "by"_a, "top"_a)
       .def("json", &MemoryComparisonHandle::json);
-  module.def("compared_memory", &compared_memory, nb::arg("before"), nb::arg("after"),
-             nb::arg("device").none(), nb::call_guard<nb::gil_scoped_release>());
+  module.def("compared_memory", &compared_memory, "before"_a, "after"_a, "device"_a.none(),
+             nb::call_guard<nb::gil_scoped_release>());
 }
 
 void bind_profile(nb::module_& module) {

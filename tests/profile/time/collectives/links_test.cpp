@@ -107,8 +107,7 @@ TEST_SUITE("links") {
         CAPTURE(device);
         const CollectiveModel known =
             collective_model_of(load_device(root + "/devices/" + device + ".json"));
-        const double factor =
-            known.time(work).us / nccl_choice(work, known.topology(work)).us;
+        const double factor = known.time(work).us / nccl_choice(work, known.topology(work)).us;
         CHECK(time.low_us <= factor * formula);
         CHECK(time.high_us >= factor * formula);
       }
