@@ -68,7 +68,6 @@ class WithCache(unittest.TestCase):
     def setUp(self):
         folder = self.enterContext(tempfile.TemporaryDirectory())
         self.enterContext(mock.patch.dict(os.environ, {"XDG_CACHE_HOME": folder}))
-        self.enterContext(torch.compiler.config.patch(force_disable_caches=False))  # Other tests switch caches off.
         self.folder = pathlib.Path(folder, "symprof", "compiled")
 
     def entries(self):

@@ -1,4 +1,5 @@
 """What the package promises to tools: types, and examples that run."""
+import contextlib
 import doctest
 import importlib
 import importlib.util
@@ -81,7 +82,7 @@ class Examples(unittest.TestCase):
         for page in sorted((ROOT / "docs").rglob("*.md")):
             test = doctest.DocTestParser().get_doctest(page.read_text(), {}, page.name, str(page), 0)
             if test.examples and page.name != "python_api.md":  # Its examples are those of docstrings.
-                with self.subTest(page.name):
+                with self.subTest(page.name), contextlib.chdir(ROOT):
                     tries[page.name] = self.run_examples(test)
         self.assertGreater(tries["python.md"], 10)
         self.assertTrue(tries.keys() >= {"checkpoint_plan.md", "own_operator.md"})
