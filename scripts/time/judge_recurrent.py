@@ -4,8 +4,8 @@
     pip install timm; python scripts/time/judge_recurrent.py
 
 truth/measured/recurrent_timm.csv has inference in fp16 (autocast, NCHW) of timm's public benchmark
-(huggingface/pytorch-image-models, results/benchmark-infer-amp-nchw-*.csv). No coefficient was fitted on a row.
-Writes the table in docs/evaluation/time_accuracy.md."""
+(huggingface/pytorch-image-models, results/benchmark-infer-amp-nchw-*.csv). Two constants for
+many sequences (gates_time in profile/time/recurrent.cpp) were chosen with these rows in sight. Writes the table in docs/evaluation/time_accuracy.md."""
 import csv
 import pathlib
 
