@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "plan/largest_size.h"
+#include "profile/cost/multiprocessor.h"
 #include "python/bindings/answers.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/inner_tensors.h"
@@ -216,7 +217,10 @@ void bind_device(nb::module_& module) {
       .def_ro("compute_major", &DeviceSpec::compute_major)
       .def_ro("compute_minor", &DeviceSpec::compute_minor)
       .def_ro("multiprocessors", &DeviceSpec::multiprocessors)
+      .def_prop_ro("threads_of_multiprocessor", &profile::threads_of_multiprocessor)
       .def_ro("shared_memory_bytes", &DeviceSpec::shared_memory_per_block_optin_bytes)
+      .def_ro("l2_bytes", &DeviceSpec::l2_bytes)
+      .def_ro("clock_hz", &DeviceSpec::clock_hz)
       .def_ro("memory_bytes", &DeviceSpec::memory_bytes)
       .def_ro("memory_bytes_per_second", &DeviceSpec::memory_bytes_per_second)
       .def_ro("cudnn_version", &DeviceSpec::cudnn_version);

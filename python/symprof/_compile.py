@@ -101,7 +101,7 @@ class _Dynamo:
 
 
 def _runs_as_it_is(model: Any) -> bool:
-    """FlexAttention has operators of its own here (_flex_attention.py, _block_masks.py)."""
+    """FlexAttention has operators of its own here, which are its compiled kernels (_flex_attention.py, _block_masks.py)."""
     return getattr(model, "__module__", None) == "torch.nn.attention.flex_attention"
 
 
@@ -125,7 +125,9 @@ def compiled(program: Any, compiler: Compiler | None) -> Iterator[None]:
             made = compile_as_it_is(model, *args, **kwargs)
             dynamo.hold()
             return made
-        return model if _runs_own_kernels(backend) else _compiled(model, called)
+        if _runs_own_kernels(backend):
+            return model
+        return _compiled(model, (lambda: None) if _runs_as_it_is(model) else called)
 
     with contextlib.ExitStack() as exits:
         if compiler is not None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import torch
 
+from . import _device_properties
 from ._error import Error
 from ._streams import Event, Stream, set_stream, stream_ids
 
@@ -60,22 +61,6 @@ def _memory_statistics(program: Any) -> dict[str, Any]:
     return {**found, "num_alloc_retries": memory.alloc_retries, "num_ooms": 0}
 
 
-def _properties(device: Any) -> types.SimpleNamespace:
-    return types.SimpleNamespace(
-        name=device.description or device.name,
-        major=device.compute_major,
-        minor=device.compute_minor,
-        total_memory=device.memory_bytes,
-        multi_processor_count=device.multiprocessors,
-        warp_size=32,
-        is_integrated=0,
-        is_multi_gpu_board=0,
-        max_threads_per_multi_processor=2048,
-        gcnArchName="",
-        uuid="00000000-0000-0000-0000-000000000000",
-    )
-
-
 def answers(program: Any, devices: int = 1) -> dict[tuple[Any, str], Any]:
     """Replacements by module and name. `program` (symprof._native.Program) has the device and the simulated allocator's
     memory."""
@@ -98,7 +83,7 @@ def _everywhere(name: str, answer: Any) -> dict[tuple[Any, str], Any]:
 
 def _about_device(device: Any, devices: int) -> dict[tuple[Any, str], Any]:
     cuda, accelerator, native = torch.cuda, torch.accelerator, torch._C
-    properties = _properties(device)
+    properties = _device_properties.of(device)
     capability = (device.compute_major, device.compute_minor)
     return {
         (cuda, "init"): _always(None),

@@ -100,8 +100,8 @@ class Run:
         import torch
 
         from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
-                       _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _triton,
-                       _values)
+                       _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _torchscript,
+                       _triton, _values)
         from ._compiled.compiler import Compiler
 
         self._exits.enter_context(_turn)
@@ -113,6 +113,7 @@ class Run:
         self._program.set_name(self._name)
         _native.look_inside_wrappers_by(_parts.parts_of_wrapper)
         self._exits.enter_context(_kernels.of_cpp())
+        self._exits.enter_context(_torchscript.operators_one_by_one())
         self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),

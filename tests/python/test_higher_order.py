@@ -140,6 +140,7 @@ class Flex(unittest.TestCase):
         self.assertEqual(found, of_attention(BATCH * HEADS * CAUSAL))
         calls = [call["op"] for call in profile.calls]
         self.assertEqual([calls.count(f"symprof::flex_attention{kind}") for kind in ("", "_backward")], [1, 1])
+        self.assertEqual(profile.warnings, [])
 
     def test_without_a_mask_it_computes_all_scores(self):
         self.assertEqual(self.compiled(mask=None)[0], of_attention(BATCH * HEADS * LENGTH * LENGTH))

@@ -186,6 +186,16 @@ class Questions(unittest.TestCase):
             torch.cuda.set_device(torch.device("cuda", 0))
             self.assertEqual(torch.zeros(2, device="cuda:0").device, torch.zeros(2, device="cuda").device)
 
+    def test_properties_of_the_device(self):
+        """CUDA C++ Programming Guide, technical specifications by compute capability; L2_cache_size: the device's file."""
+        for device, threads, shared in (("h100", 2048, 228), ("rtx4090", 1536, 100), ("t4", 1024, 64), ("v100", 2048, 96)):
+            with symprof.simulate(device=device):
+                found = torch.cuda.get_device_properties(0)
+            self.assertEqual((found.max_threads_per_multi_processor, found.shared_memory_per_multiprocessor), (threads, shared * 1024))
+            self.assertGreater(found.L2_cache_size, 0)
+            with self.assertRaisesRegex(AttributeError, "memory_clock_rate: the file of NVIDIA"):
+                found.memory_clock_rate
+
     def test_a_traced_module(self):
         with symprof.simulate() as run:
             model = torch.jit.trace(nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 4)).cuda(), torch.randn(2, 8, device="cuda"))
@@ -196,6 +206,12 @@ class Questions(unittest.TestCase):
         self.assertEqual(run.profile.totals["fwd_flops"], 2 * 2 * 8 * 16 + 2 * 2 * 16 * 4)
         self.assertEqual(run.profile.totals["param_count"], 8 * 16 + 16 + 16 * 4 + 4)
         self.assertEqual(sum("torch.jit" in warning for warning in run.profile.warnings), 1)
+
+    def test_torchscript_fuses_nothing_for_a_driver_that_is_not_there(self):
+        before = torch._C._jit_can_fuse_on_gpu()
+        with symprof.simulate(device="h100"):
+            self.assertFalse(torch._C._jit_can_fuse_on_gpu())
+        self.assertEqual(torch._C._jit_can_fuse_on_gpu(), before)
 
     def test_what_is_compiled_runs_eagerly_where_that_is_asked_and_is_said(self):
         with symprof.simulate(eager=True) as run:

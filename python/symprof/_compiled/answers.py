@@ -14,7 +14,6 @@ from .outside import outside
 from .running import compilers, original
 
 Table = dict[tuple[Any, str], Any]
-_REGISTERS, _THREADS_OF_A_BLOCK = 65536, 1024  # Of a multiprocessor, and of a block, from compute capability 7.0 on.
 
 
 def always(value: Any) -> Any:
@@ -27,20 +26,13 @@ def answers(program: Any) -> Table:
             **_about_code(), **_about_tracing(), **_about_symbols(), **_about_optimizers(), **_about_random(), **cuda_graphs.answers()}
 
 
-def properties(device: Any) -> Any:
-    found = torch.cuda.get_device_properties(0)
-    more = {"regs_per_multiprocessor": _REGISTERS, "max_threads_per_block": _THREADS_OF_A_BLOCK,
-            "shared_memory_per_block_optin": device.shared_memory_bytes}
-    return types.SimpleNamespace(**{**more, **vars(found)})
-
-
 def _about_device(device: Any) -> Table:
     from torch._dynamo import device_interface
     from torch._inductor import utils
     from torch._inductor.kernel import mm_grouped
 
     interface: Any = device_interface.CudaInterface
-    found = properties(device)
+    found = torch.cuda.get_device_properties(0)
     answered = dict(current_device=0, set_device=None, device_count=1, synchronize=None, get_device_properties=found,
                     is_bf16_supported=device.compute_major >= 8, get_raw_stream=0, exchange_device=0, maybe_exchange_device=0,
                     raise_if_triton_unavailable=None, is_triton_capable=True, is_available=True,

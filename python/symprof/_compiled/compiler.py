@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from .. import _cuda
+from .. import _cuda, _device_properties
 from . import cache, running
 from .cuda_graphs import CudaGraphs
 from .outside import outside
@@ -103,11 +103,11 @@ class Compiler:
         self._exits.enter_context(_in_own_folder())
         self._exits.enter_context(_forgetting())
         with outside:
-            from .answers import answers, properties
+            from .answers import answers
 
             if self._is_cached:
                 device = self.program.device()
-                self.cache = cache.opened(sorted(vars(properties(device)).items()), self._choices)
+                self.cache = cache.opened(sorted(vars(_device_properties.of(device)).items()), self._choices)
             table = {**answers(self.program), **(self.cache.answers() if self.cache is not None else {})}
             running.keep_originals(table)
         self._exits.enter_context(_cuda.replaced(table))
