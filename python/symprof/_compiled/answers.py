@@ -170,13 +170,18 @@ def _about_tracing() -> Table:
     from torch._dynamo import guards
     from torch._dynamo.variables import nn_module
     from torch._inductor import constant_folding
+    from torch._inductor.fx_passes import joint_graph
     from torch._subclasses.fake_tensor import FakeTensorMode
 
-    fold = original(constant_folding.ConstantFolder, "run")
+    def on_host(owner: Any, name: str) -> dict[tuple[Any, str], Any]:
+        """Constants that the compiler computes itself."""
+        compute = original(owner, name)
 
-    def fold_on_host(self: Any, *args: Any, **kwargs: Any) -> Any:
-        with _OnHost():
-            return fold(self, *args, **kwargs)
+        def compute_on_host(self: Any, *args: Any, **kwargs: Any) -> Any:
+            with _OnHost():
+                return compute(self, *args, **kwargs)
+
+        return {(owner, name): compute_on_host}
 
     record = original(nn_module, "record_nn_module_stack")
 
@@ -187,7 +192,8 @@ def _about_tracing() -> Table:
     return {
         (nn_module, "record_nn_module_stack"): record_and_note,
         (FakeTensorMode, "avoid_device_init"): property(always(True)),
-        (constant_folding.ConstantFolder, "run"): fold_on_host,
+        **on_host(constant_folding.ConstantFolder, "run"),
+        **on_host(joint_graph.UniformValueConstantFolder, "_add_peephole_patterns"),
         (guards.CheckFunctionManager, "__init__"): outside.inside(original(guards.CheckFunctionManager, "__init__")),
     }
 
