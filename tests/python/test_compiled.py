@@ -94,6 +94,13 @@ class Rows(unittest.TestCase):
         self.assertLessEqual({"blocks.0.first", "blocks.1.second"}, products)
         self.assertEqual(words(profile), [])
 
+    def test_a_kernel_of_two_reductions_is_counted(self):
+        """The backward pass of a layer norm reduces rows and columns in one kernel."""
+        model = nn.Sequential(nn.Linear(768, 768), nn.LayerNorm(768), nn.Linear(768, 768))
+        profile = symprof.profile(torch.compile(model), torch.randn(8192, 768), no_cache=True)
+        self.assertEqual(profile.data["coverage"]["unmodelled_ops"], [])
+        self.assertTrue(any("native_layer_norm_backward" in call["op"] for call in profile.calls))
+
     def test_products_cost_what_they_cost_eagerly(self):
         names = ("fwd_flops", "bwd_flops")
         ours, eager = (profile_of(make).totals for make in (compiled, lambda model: model))

@@ -186,6 +186,15 @@ class Questions(unittest.TestCase):
             torch.cuda.set_device(torch.device("cuda", 0))
             self.assertEqual(torch.zeros(2, device="cuda:0").device, torch.zeros(2, device="cuda").device)
 
+    def test_views_outside_of_modules_are_one_row(self):
+        with symprof.simulate() as run:
+            y = nn.Linear(8, 4).cuda()(torch.randn(2, 8, device="cuda"))
+            held = [y.detach() for _ in range(3)]
+            y.sum().backward()
+        del held
+        rows = [line.split() for line in run.profile.table("module", depth=2, width=None).splitlines() if line.startswith("aten::detach")]
+        self.assertEqual([row[:3] for row in rows], [["aten::detach", "3", "nodes"]])
+
     def test_properties_of_the_device(self):
         """CUDA C++ Programming Guide, technical specifications by compute capability; L2_cache_size: the device's file."""
         for device, threads, shared in (("h100", 2048, 228), ("rtx4090", 1536, 100), ("t4", 1024, 64), ("v100", 2048, 96)):

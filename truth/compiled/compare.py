@@ -10,6 +10,7 @@ import json
 import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 import warnings
 
@@ -20,6 +21,9 @@ import torch
 import models
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "scripts"))
+import device  # noqa: E402
+
 RECORDS = HERE / "records"
 WARM_STEPS = 4  # As the recorder has them; then the step that counts, and two more after the cache was emptied.
 NAME_LENGTH = 100  # From there on the recorder cuts names.
@@ -115,12 +119,19 @@ class Step:
         return found
 
 
+def device_of(case, folder):
+    """The records' device. cuDNN on the stub driver asks for no workspaces of convolutions; its attention has its plans."""
+    if "a100" in case:
+        return "a100-80g"
+    return "h200" if "cudnn" in case else str(device.without_plans(folder))
+
+
 def run(case):
     """The last of some steps: figures as a record has them."""
     more, began = case.split("-")[4:], time.process_time()
-    device = "a100-80g" if "a100" in more else "h200"
     attention = None if "cudnn" in more or "fp32" in case else "flash"
-    with symprof.simulate(device=device, name=case, attention=attention, no_cache=True) as simulation:
+    with tempfile.TemporaryDirectory() as folder, \
+            symprof.simulate(device=device_of(case, folder), name=case, attention=attention, no_cache=True) as simulation:
         step = Step(simulation, case)
         for _ in range(WARM_STEPS):
             step()

@@ -138,10 +138,9 @@ def _about_code() -> Table:
     scheduling: Any = TritonScheduling
     comment, extern = original(scheduling, "codegen_comment"), original(scheduler.Scheduler, "codegen_extern_call")
 
-    def codegen_comment(self: Any, node_schedule: Any, kernel_name: Any = None, *args: Any, **kwargs: Any) -> Any:
-        if kernel_name is not None:
-            marks.write(node_schedule)
-        return comment(self, node_schedule, kernel_name, *args, **kwargs)
+    def codegen_comment(self: Any, node_schedule: Any, *args: Any, **kwargs: Any) -> Any:
+        marks.write(node_schedule)
+        return comment(self, node_schedule, *args, **kwargs)
 
     def codegen_extern_call(self: Any, scheduler_node: Any, *args: Any, **kwargs: Any) -> Any:
         marks.write([scheduler_node])
