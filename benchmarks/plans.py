@@ -3,7 +3,7 @@
 
 Usage: benchmarks/plans.py PROGRAM [MODEL ...] [--beside OTHER] [--alloc-conf CONF] [--budgets N] [-o RESULT.json]
 Without models: the shipped ones, those of tests/zoo/models, and the decoder of pytorch#197838. Budgets lie evenly between what the step reserves when
-every region runs again and what it reserves without a plan, both left out. The gap is what is certified: the plan's
+every region is recomputed and what it reserves without a plan, both left out. The gap is what is certified: the plan's
 time above the lower bound, in per cent of the step. Prints a Markdown table, and checks in each run that time never
 rises with the budget. CPU seconds are those of one process with all budgets, of OTHER with the same budgets (another
 build, asked right after), and of one that finds no plan necessary. The last line says whether the target is met."""

@@ -12,7 +12,7 @@ namespace symprof::engine {
 /// Source of the sentences: trex/activations.py of TensorRT's trt-engine-explorer.
 void set_format(Tensor& tensor, std::string_view format);
 
-/// symprof's word for a type that TensorRT spells "Half", "FP16", …; empty for none.
+/// symprof's word for a type that TensorRT calls "Half", "FP16", …; empty for none.
 std::string_view dtype_of(std::string_view word);
 
 /// Bits of one element; empty for an unknown dtype.

@@ -179,7 +179,7 @@ std::string_view between(std::string_view text, std::string_view open, std::stri
   return inside.substr(0, inside.find(close));
 }
 
-/// numpy's words, as polygraphy spells dtypes.
+/// numpy's words, as polygraphy prints dtypes.
 std::string_view numpy_dtype(std::string_view word) {
   return word == "float8e4m3fn" ? "float8" : word;
 }

@@ -46,7 +46,7 @@ struct RowFigures {
   std::int64_t backward_bytes = 0;     ///< Gradients with respect to the row's inputs.
   std::int64_t fwd_product_flops = 0, fwd_other_flops = 0;
   std::int64_t bwd_product_flops = 0, bwd_other_flops = 0;  ///< Including recomputation.
-  /// Forward calls that backward runs again; part of bwd_product_flops and bwd_other_flops.
+  /// Forward calls that backward recomputes; part of bwd_product_flops and bwd_other_flops.
   std::int64_t recompute_product_flops = 0, recompute_other_flops = 0;
   std::int64_t optimizer_flops =
       0;                        ///< All FLOPs including products; 0 except in the optimizer's row.

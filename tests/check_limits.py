@@ -101,10 +101,11 @@ def matches(pattern, skipped=()):
 
 
 def words():
-    """By room and row of words.txt. Most files have none: what every spelling begins with is looked for first."""
+    """By room and row of words.txt. Keys of JSON, which stand alone in quotes, stay as they are. Most files have none of the
+    words: what every spelling begins with is looked for first."""
     rows = [line.split("  ", 1)[0] for line in (ROOT / "scripts" / "words.txt").read_text().splitlines()
             if line.strip() and not line.startswith("#")]
-    patterns = [(row, re.compile(rf"\b(?:{row})\b")) for row in rows]
+    patterns = [(row, re.compile(rf"\b(?<![`\"])(?:{row})\b(?![`\"])")) for row in rows]
     stems = {row: [re.sub(r"(\(es\)|s)\?$", "", spelling) for spelling in row.split("|")] for row in rows}
     found = collections.Counter()
     for name, text in files((*PRODUCT, "docs", "tests", "truth", "scripts", "examples", "benchmarks"),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds texts below cli/ free of the command line's spelling: a setting is referred to (base/setting.h), and whoever
-prints the text spells it.
+prints the text writes it.
 
 Prints every string literal with an option in it ("--set"), and every setting referred to that is neither in the table
 of settings nor an option of a command; exit 1 if any."""

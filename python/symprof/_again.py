@@ -143,5 +143,5 @@ class Program:
 
     @staticmethod
     def _error(what: str, how: str) -> Error:
-        return Error(f"{what}: a program that ran is not run again {how}.\n"
+        return Error(f"{what}: a program that ran cannot run a second time {how}.\n"
                      "  symprof.profile(model, *args) is; or run the program anew.")

@@ -135,7 +135,7 @@ def lines_of(folder, of_rules):
 
 
 def lines_of_single_calls(of_rules):
-    """The half that is looked at fits, the other judges."""
+    """The development split fits, the held-out split judges."""
     rows, looked_at = json.loads(single_calls.ROWS.read_text())["rows"], single_calls.looked_at()
     for name, call in single_calls.calls().items():
         for phase in SINGLE_FUNCTIONS.get(call.function, ()):

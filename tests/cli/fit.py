@@ -300,8 +300,8 @@ class Fit(unittest.TestCase):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             file.write(written)
             file.flush()
-            played = program.read("profile", *step[:-2], "--checkpoint", file.name, *start_of(offloaded))
-        self.assertEqual(played["totals"]["peak_reserved_bytes"], offloaded["peak_reserved_bytes"])
+            simulated = program.read("profile", *step[:-2], "--checkpoint", file.name, *start_of(offloaded))
+        self.assertEqual(simulated["totals"]["peak_reserved_bytes"], offloaded["peak_reserved_bytes"])
 
     def test_segments_that_grow_are_offered_where_they_hold_a_budget_for_less(self):
         step = [MANY_SMALL_BLOCKS, "--optimizer", "adamw", "--device", "h100", "--budget", "1200MiB,1272MiB,1278MiB,40GiB"]

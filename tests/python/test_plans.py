@@ -16,7 +16,7 @@ MLP = ROOT / "models/tiny/mlp.pt2"
 
 
 class Layers(nn.Module):
-    """So many that their inputs alone are much, as long as each runs again by itself."""
+    """So many that their inputs alone are much, as long as each is recomputed by itself."""
 
     def __init__(self, count=36, width=64):
         super().__init__()

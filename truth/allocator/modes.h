@@ -18,7 +18,7 @@ struct AllocatorMode {
 constexpr std::int64_t h200_bytes = 150754820096, small_device_bytes = 4'000'000'000;
 
 /// On the small device, where some 300 blocks of 16 MiB on average do not fit, requests fail again
-/// and again: cached memory goes back, and then the request is refused.
+/// and again: cached memory is freed, and then the request is refused.
 inline constexpr std::array allocator_modes = {
     AllocatorMode{"default", "", h200_bytes},
     AllocatorMode{"default_out_of_memory", "", small_device_bytes, true, 2},

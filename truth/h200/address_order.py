@@ -93,7 +93,7 @@ def main():
     found = []
     for case in sys.argv[1:] or [name for name, _ in compare_memory.records(r"^(?!.*-expandable$)")]:
         events, reserved = recorded(case)
-        # Where memory goes back to the device, these rules do not follow.
+        # Where memory is given back to the device, these rules do not follow.
         if any("segment_free" in action for action, _, _ in events):
             continue
         peaks = peaks_of(events)

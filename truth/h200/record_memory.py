@@ -60,7 +60,7 @@ def arguments():
     parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
     parser.add_argument("--small", action="store_true", help="small models and batches of 2")
     parser.add_argument("--only", default="", metavar="REGEX", help="jobs whose kind-name it finds")
-    parser.add_argument("--retry", action="store_true", help="run again what has another status than ok")
+    parser.add_argument("--retry", action="store_true", help="repeat what has another status than ok")
     parser.add_argument("--jobs", type=int, default=4, help="processes at a time")
     parser.add_argument("--lanes", type=int, default=1, help="of these on the device; device_used_bytes is null with more than 1")
     parser.add_argument("--limit", type=float, default=90, help="seconds for one process")

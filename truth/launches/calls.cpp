@@ -1,4 +1,4 @@
-// Tells the GPU that computes nothing which operator the program is in: a witness of its own beside
+// Tells the stub driver which operator the program is in: a reference of its own beside
 // symprof, by LibTorch's RecordFunction.
 #include <ATen/record_function.h>
 

@@ -28,7 +28,7 @@ import fakes
 
 HERE = pathlib.Path(__file__).resolve().parent
 ROOT = HERE.parent.parent
-# The recipe of each model, and the modules that run again in its checkpointed step.
+# The recipe of each model, and the modules that its checkpointed step recomputes.
 MODELS = {
     "gpt2": (["--optimizer", "adamw:foreach"], "model.transformer.h.*"),
     "bert_base": (["--optimizer", "adamw:fused"], "model.bert.encoder.layer.*"),

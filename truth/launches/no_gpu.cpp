@@ -1,4 +1,4 @@
-// Before the GPU that computes nothing: there is none. Whoever asks a device for something ends
+// Before the GPU that computes nothing: there is none. A caller that asks a device for something ends
 // here.
 #include <cstdio>
 #include <cstdlib>

@@ -7,7 +7,7 @@
 
 The calls are those whose kernels whole steps showed to be off (blind_steps.py): poolings, sums over several dimensions,
 convolutions with biases and in groups, norms of few groups, batch norms of rows, copies across, thin products, and others.
-Sizes are drawn. Constants of the program's rules may come from the half that is looked at, every second call of a kind; the other
+Sizes are drawn. Constants of the program's rules may come from the development split, every second call of a kind; the other
 judges. A call's time is that of its kernels (CUPTI), each call behind 256 MiB of other data."""
 import argparse
 import collections
@@ -293,7 +293,7 @@ def looked_at():
 
 
 # Kinds of calls whose kernels cuDNN and cuBLAS choose, or that no rule was made for; others may be off by so much in the median
-# of the half that judges.
+# of the held-out split.
 OTHERS = ("convolution", "product", "batch_norm_rows", "copy_of_heads", "sum_of_all")
 MOST_OFF = 0.2
 

@@ -80,7 +80,7 @@ def step(task, inputs, autocast):
 
 
 def calls_of_policies(task, regions, inputs):
-    """Of one forward pass, in the regions that have a policy: what runs again is about the same calls."""
+    """Of one forward pass, in the regions that have a policy: what is recomputed is about the same calls."""
     Counting = counting()
     running = []
 

@@ -4,7 +4,7 @@
 Usage: predict.py --rows FILE.csv [-o PREDICTIONS.csv] [--libraries FOLDER] [--only ID…]
 
 Rows have the columns of rows/*.csv. FOLDER has the packages of older rows (libraries.sh). Each row runs in a process of its own;
-PREDICTIONS.csv has the figures of each, and why a row is left out. Rows that it has already are not run again.
+PREDICTIONS.csv has the figures of each, and why a row is left out. Rows that it has already are left as they are.
 """
 import argparse
 import contextlib

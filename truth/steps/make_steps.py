@@ -115,7 +115,7 @@ def measure_all(name):
 
 
 def write_program(name):
-    """The .pt2 file; gives the patterns of the modules that checkpointing runs again."""
+    """The .pt2 file; gives the patterns of the modules that checkpointing recomputes."""
     import pt2_file
     import step_models
     import step_programs

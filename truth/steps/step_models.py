@@ -30,7 +30,7 @@ def build(name):
 
 
 def block_paths(name, task):
-    """Of the modules that checkpointing runs again."""
+    """Of the modules that checkpointing recomputes."""
     blocks = MODELS[name].blocks
     return [path for path, module in task.named_modules() if type(module).__name__ in blocks]
 

@@ -17,7 +17,7 @@ def export(task, inputs):
 
 def exported(program, paths):
     """The program as a module; the nodes of each call of a block from first to last become one
-    module that runs again."""
+    module that is recomputed."""
     runnable = fake_models.runnable(program)
     for number, nodes in enumerate(regions(runnable.program.graph, paths)):
         outlined = outline(runnable.program, nodes, f"region_{number}")

@@ -1,6 +1,6 @@
 """Peaks of tensor bytes on fake CUDA tensors: MemTracker's own, and what eager CUDA holds.
 
-MemTracker errs in known ways, which `CudaTracker` sets right while it runs; witness.py holds the last two to
+MemTracker errs in known ways, which `CudaTracker` sets right while it runs; cpu_allocations.py holds the last two to
 what PyTorch's profiler says of real tensors on the CPU, where no mode is active:
 
 - A dispatch mode is active, so autograd adds two gradients of one value into a new tensor

@@ -104,7 +104,7 @@ class Casts(unittest.TestCase):
 
     def test_casts_that_autocast_wakes_are_said(self):
         """`q.float()` of a function whose lines no file has does something under autocast: a warning says so. `turned.to(dtype)`
-        of what that is made of goes back."""
+        of what that is made of is freed."""
         for suffix in ("pt2", "pt"):
             found = read("profile", f"{FOREIGN}/functions_rotary.{suffix}", "--autocast", "bf16")
             self.assertRegex(" ".join(found["warnings"]), r"under autocast \d+ casts \(first ")

@@ -63,7 +63,7 @@ class Net:
         return self.rng.random() < probability
 
     def checkpoint(self, inner: str) -> None:
-        """`x` plus a region that runs again in backward."""
+        """`x` plus a region that backward recomputes."""
         reentrant = self.chance(0.35) and self.is_first_order
         self.traits |= {"checkpoint", "reentrant" if reentrant else "non-reentrant"}
         self.say(f"x = x + checkpoint({inner}, x, use_reentrant={reentrant})")

@@ -1,4 +1,4 @@
-// An ATen call and PyTorch's answer (truth/operator_samples/README.md), run again on fake tensors.
+// An ATen call and PyTorch's answer (truth/operator_samples/README.md), repeated on fake tensors.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -47,7 +47,7 @@ def base_cases(number, model):
 
 
 def all_cases():
-    """Every base case, then the variants of a third of them and one run again per model."""
+    """Every base case, then the variants of a third of them and one repeated per model."""
     base = [base_cases(number, model) for number, model in enumerate(MODELS)]
     flat = [case for cases in base for case in cases]
     traced = [dataclasses.replace(case, variant="calls") for case in flat if re.search(WITH_CALLS, case.name)]

@@ -16,7 +16,7 @@ class Model:
 
     build: Callable  # (small) -> Task
     inputs: Callable  # (small, batch) -> tuple of CPU tensors
-    blocks: tuple[str, ...]  # classes whose calls activation checkpointing runs again
+    blocks: tuple[str, ...]  # classes whose calls activation checkpointing recomputes
     batches: tuple[int, int]
     seconds: float  # on the GPU, estimated
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Holds tracker.CudaTracker to a witness that no dispatch mode is beside: real tensors on the CPU, and the allocations
+"""Holds tracker.CudaTracker to a run without a dispatch mode: real tensors on the CPU, and the allocations
 that PyTorch's profiler records.
 
-Usage: python truth/steps/witness.py        (a C++ compiler; nothing is written)
+Usage: python truth/steps/cpu_allocations.py        (a C++ compiler; nothing is written)
 Each case makes its inputs on a device and runs a step. Where the CPU runs the code that CUDA runs, the bytes at the peak
 agree but for the rounding to blocks of 512; MemTracker's own are 1.3 to 2 times that, or half. Fails where they do not.
 """
