@@ -24,7 +24,7 @@ constexpr const char* page_columns = "fwd_flops,bwd_flops,param,output,accumulat
 
 struct Options {
   SettingTexts model;
-  std::string colour, columns, format;
+  std::string color, columns, format;
   bool open = false, no_modules = false;
   OutputOptions output;
 };
@@ -35,7 +35,7 @@ report::Column figure_column(const std::string& name) {
   std::vector<std::string> accepted;
   for (const report::Column known : report::columns())
     if (!report::is_text(known)) accepted.emplace_back(report::name(known));
-  settings::reject(SettingRef{"colour"}, name, accepted);
+  settings::reject(SettingRef{"color"}, name, accepted);
 }
 
 Profile profile_of(const Options& options) {
@@ -78,7 +78,7 @@ int run(const Options& options) {
   const workbench::Model model = workbench::read_model(path, workbench::Weights::skip);
   fmt::memory_buffer out;
   if (format == Format::model_explorer) {
-    const std::string figure = options.colour.empty() ? "fwd_flops" : options.colour;
+    const std::string figure = options.color.empty() ? "fwd_flops" : options.color;
     report::write_model_explorer(out, *model, figure, costs(options, figure));
   } else {
     const bool is_page = format == Format::html;
@@ -91,7 +91,7 @@ int run(const Options& options) {
     if (is_page)
       write_page(out, graph, options);
     else
-      report::write_dot(out, graph, costs(options, options.colour));
+      report::write_dot(out, graph, costs(options, options.color));
     if (format == Format::svg) out = report::svg_of({out.data(), out.size()});
   }
   write_result(options.output, out, format);
@@ -108,15 +108,15 @@ Run add_dot(CLI::App& app) {
   app.footer(
       "Examples:\n"
       "  symprof dot llama.onnx --format svg -o llama.svg\n"
-      "  symprof dot llama.onnx --colour fwd_flops --set batch=2 -o llama.dot\n"
+      "  symprof dot llama.onnx --color fwd_flops --set batch=2 -o llama.dot\n"
       "  symprof dot llama.onnx --format html -o llama.html\n"
-      "  symprof dot llama.onnx --format model-explorer --colour accumulate -o llama.json");
+      "  symprof dot llama.onnx --format model-explorer --color accumulate -o llama.json");
   const OptionGroup drawing(app, "Drawing");
   add_format_option(drawing, options->format, Verb::dot);
   drawing.add_flag("--open", options->open, "Draw every copy of a repeated block");
   drawing.add_flag("--no-modules", options->no_modules, "No clusters for modules");
-  drawing.add("--colour", options->colour, "FIGURE",
-              "A figure of symprof profile that colours the nodes");
+  drawing.add("--color", options->color, "FIGURE",
+              "A figure of symprof profile that colors the nodes");
   drawing.add("--columns", options->columns, "LIST",
               "Figures of symprof profile in a page (" + std::string(page_columns) + ")");
   add_setting_options(app, options->model, Verb::dot);

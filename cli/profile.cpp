@@ -8,6 +8,7 @@
 #include "cli/compare_costs.h"
 #include "cli/formats.h"
 #include "cli/option_spelling.h"
+#include "cli/profile_formats.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
 #include "cli/symbolic.h"

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "cli/option_spelling.h"
-#include "cli/profile_options.h"
 #include "profile/memory/step_memory.h"
 #include "report/profile/chrome_trace.h"
 #include "report/profile/csv.h"
@@ -18,7 +17,6 @@ namespace symprof::cli {
 namespace {
 
 using report::Format;
-using report::FormatRow;
 
 void write_tables(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
                   const ProfileOptions& options) {
@@ -49,18 +47,6 @@ const measure::Run* measured_in_time(const ProfileOptions& options) {
     throw Error(options.measured_file, "has no step in time to show beside the predicted one.",
                 "`symprof measure --trace STEP.json --save RUN.json` writes a run with one.");
   return run;
-}
-
-bool has_formulas(const FormatRow& format) { return format.has_formulas; }
-bool has_measurement(const FormatRow& format) { return format.has_measurement; }
-bool has_peak_table(const FormatRow& format) { return format.peak != report::PeakTable::absent; }
-
-/// Throws Error that names the formats which support `option`.
-void check_can(const FormatRow& format, bool (*can)(const FormatRow&), const char* option,
-               const char* lacks) {
-  if (!can(format))
-    throw Error(option, fmt::format("--format {} has no {}.", name(format.format), lacks),
-                fmt::format("Choose {}.", report::format_names(Verb::profile, can)));
 }
 
 }  // namespace
@@ -94,24 +80,6 @@ void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report
     return report::write_formulas_json(out, report, report.settings, spell_as_option);
   report::write_formulas(out, report, report.settings.step, options.columns,
                          layout_of(options.output));
-}
-
-void check_has_formulas(const FormatRow& format) {
-  check_can(format, has_formulas, "--symbolic", "formulas");
-}
-
-void check_has_peak_table(const FormatRow& format) {
-  check_can(format, has_peak_table, "--peak", "place for a second table");
-}
-
-void check_has_measurement(const FormatRow& format) {
-  check_can(format, has_measurement, "--measured", "place for what was measured");
-}
-
-void check_has_file(const FormatRow& format, const std::string& file) {
-  if (!format.file.empty() && file.empty())
-    throw Error(fmt::format("--format {}", name(format.format)), "it is a binary file.",
-                fmt::format("Give -o {}.", format.file));
 }
 
 }  // namespace symprof::cli

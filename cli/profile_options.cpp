@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/format_checks.h"
 #include "cli/formats.h"
 #include "report/profile/read_rows.h"
 #include "session/read_text.h"

@@ -7,11 +7,12 @@
 #include <vector>
 
 #include "cli/output.h"
-#include "cli/profile_formats.h"
 #include "cli/setting_options.h"
 #include "measure/measurement.h"
 #include "report/profile/columns.h"
 #include "report/profile/read_rows.h"
+#include "report/write/formats.h"
+#include "session/settings.h"
 
 namespace symprof::cli {
 

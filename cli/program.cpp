@@ -82,10 +82,9 @@ int run(std::vector<char*> words) {
 }
 
 void complain(const std::string& message) {
-  fmt::print(
-      stderr, "{}: {}\n",
-      report::emphasize("symprof", report::Emphasis::strong, layout_of(Stream::error).colour),
-      has_plain_letters_only() ? report::in_plain_letters(message) : message);
+  fmt::print(stderr, "{}: {}\n",
+             report::emphasize("symprof", report::Emphasis::strong, layout_of(Stream::error).color),
+             has_plain_letters_only() ? report::in_plain_letters(message) : message);
 }
 
 /// "where: problem.", and the advice on the next line.

@@ -5,6 +5,7 @@
 #include "cli/command.h"
 #include "cli/formats.h"
 #include "cli/option_spelling.h"
+#include "cli/profile_formats.h"
 #include "report/formulas/formulas.h"
 #include "session/formulas.h"
 

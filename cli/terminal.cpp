@@ -25,7 +25,7 @@ report::Layout layout_of(Stream stream) {
   if (!is_terminal(stream)) return layout;
   // https://no-color.org: any non-empty value.
   if (environment("NO_COLOR").empty() && environment("TERM") != "dumb")
-    layout.colour = report::Colour::on;
+    layout.color = report::Color::on;
   winsize size{};
   if (ioctl(static_cast<int>(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     layout.width = size.ws_col;

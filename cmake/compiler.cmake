@@ -24,7 +24,7 @@ if(MOLD_PROGRAM)
 endif()
 
 # vptr needs the type information of LibTorch's classes, some of which its libraries do not export.
-option(SYMPROF_SANITIZE "Address and undefined-behaviour sanitizers" OFF)
+option(SYMPROF_SANITIZE "Address and undefined-behavior sanitizers" OFF)
 if(SYMPROF_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
   add_link_options(-fsanitize=address,undefined)

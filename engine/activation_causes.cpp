@@ -107,23 +107,22 @@ class ActivationCauses {
                   fmt::format("{} is not fused into {}: {}", name, convolution, what), change);
     };
     if (path.has_quantizers)
-      add(Cause::Kind::chain, "Q and DQ stand between them",
+      add(Cause::chain, "Q and DQ stand between them",
           "Put them behind the activation, before the next convolution.");
     else if (path.has_cast)
-      add(Cause::Kind::precision, "a Cast stands between them", "Let both run in one type.");
+      add(Cause::precision, "a Cast stands between them", "Let both run in one type.");
     else if (is_output)
-      add(Cause::Kind::graph_output,
+      add(Cause::graph_output,
           fmt::format("the result of {} is an output of the model", at(before).name),
           "Give back the activation's result, or compute the other once more.");
     else if (has_other_reader)
-      add(Cause::Kind::second_reader,
-          fmt::format("others read the result of {}, too", at(before).name),
+      add(Cause::second_reader, fmt::format("others read the result of {}, too", at(before).name),
           "Let them read the activation's result.");
     else if (!has_constant_operands(node, before))
-      add(Cause::Kind::operand,
-          "its other operand is no constant, and it was not taken for a residual", "");
+      add(Cause::operand, "its other operand is no constant, and it was not taken for a residual",
+          "");
     else
-      add(Cause::Kind::unknown,
+      add(Cause::unknown,
           "neither the engine nor the model tells why; TensorRT may have no kernel for the pair",
           "");
   }

@@ -39,30 +39,4 @@ std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summar
   return causes.take();
 }
 
-std::string_view name(Cause::Kind kind) {
-  switch (kind) {
-    case Cause::Kind::residual:
-      return "residual";
-    case Cause::Kind::unquantized_op:
-      return "unquantized_op";
-    case Cause::Kind::unquantized_input:
-      return "unquantized_input";
-    case Cause::Kind::chain:
-      return "chain";
-    case Cause::Kind::second_reader:
-      return "second_reader";
-    case Cause::Kind::graph_output:
-      return "graph_output";
-    case Cause::Kind::precision:
-      return "precision";
-    case Cause::Kind::pointwise_head:
-      return "pointwise_head";
-    case Cause::Kind::operand:
-      return "operand";
-    case Cause::Kind::unknown:
-      return "untold";
-  }
-  return "";
-}
-
 }  // namespace symprof::engine

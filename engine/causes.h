@@ -2,7 +2,6 @@
 // fused into the preceding convolution.
 #pragma once
 
-#include <string_view>
 #include <vector>
 
 #include "engine/cause.h"
@@ -16,7 +15,5 @@ namespace symprof::engine {
 /// for placing Q and DQ; which nodes make a group: modelopt/onnx/quantization/partitioning.py.
 std::vector<Cause> find_causes(const Engine& engine, const EngineSummary& summary,
                                const Model* model, const NodeMap* map);
-
-std::string_view name(Cause::Kind kind);
 
 }  // namespace symprof::engine

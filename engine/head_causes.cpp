@@ -42,8 +42,8 @@ class HeadCauses {
       if (const int layer = lone_layer(each); layer >= 0) {
         explained_[static_cast<std::size_t>(layer)] = true;
         const std::string& name = at(users.front()).name;
-        causes_.add(Cause::Kind::pointwise_head, name, layer,
-                    fmt::format("{} reads quantised numbers, and no convolution or product makes "
+        causes_.add(Cause::pointwise_head, name, layer,
+                    fmt::format("{} reads quantized numbers, and no convolution or product makes "
                                 "what it reads",
                                 name),
                     "Take Q and DQ off its inputs.");

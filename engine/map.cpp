@@ -30,7 +30,7 @@ class Mapper {
     attach_reformats();
     name_tensors();
     for (int i = 0; i < layer_count(); ++i) follow_flow(i);
-    for (int i = 0; i < node_count(); ++i) place_neighbours(i);
+    for (int i = 0; i < node_count(); ++i) place_neighbors(i);
     decide_mappings(engine_, model_, map_);
     for (LayerNodes& layer : map_.layers) std::ranges::sort(layer.nodes);
     return std::move(map_);
@@ -204,18 +204,18 @@ class Mapper {
   }
 
   /// An unmapped Q is assigned to the preceding layer, a DQ to the following one.
-  void place_neighbours(int index) {
+  void place_neighbors(int index) {
     if (!mapping(index).layers.empty()) return;
     const ModelNode& here = node(index);
     if (is_quantizer(here) && !is_constant(model_, here) && !here.inputs.empty()) {
       const int maker = producer(here.inputs.front());
       if (maker != no_node && !mapping(maker).layers.empty())
-        assign(index, mapping(maker).first_layer(), Rule::neighbour, Certainty::likely);
+        assign(index, mapping(maker).first_layer(), Rule::neighbor, Certainty::likely);
     } else if (is_dequantizer(here) || is_quantizer(here)) {
       for (const ValueId output : here.outputs)
         for (const int user : model_.consumers[static_cast<std::size_t>(output)])
           if (!mapping(user).layers.empty())
-            return assign(index, mapping(user).first_layer(), Rule::neighbour, Certainty::likely);
+            return assign(index, mapping(user).first_layer(), Rule::neighbor, Certainty::likely);
     }
   }
 
@@ -255,7 +255,7 @@ std::string_view name(Rule rule) {
       return "log";
     case Rule::flow:
       return "flow";
-    case Rule::neighbour:
+    case Rule::neighbor:
       return "neighbour";
   }
   return "";

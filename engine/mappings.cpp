@@ -33,7 +33,7 @@ bool takes_a_part(const Model& model, const ModelNode& node) {
 }
 
 /// " between layers 3 and 5": the layers before and after a node without a layer, if known.
-std::string neighbours(const Model& model, const NodeMap& map, const ModelNode& node) {
+std::string neighbors(const Model& model, const NodeMap& map, const ModelNode& node) {
   const auto layer_of = [&](int other) {
     return other < 0 ? -1 : map.nodes[static_cast<std::size_t>(other)].first_layer();
   };
@@ -72,7 +72,7 @@ void decide_mappings(const Engine& engine, const Model& model, NodeMap& map) {
     } else if (is_view(node) || takes_a_part(model, node)) {
       found.mapping = Mapping::view;
       found.reason = (is_view(node) ? "another view of a tensor" : "a part of a tensor") +
-                     neighbours(model, map, node);
+                     neighbors(model, map, node);
     } else {
       found.reason = "no layer names it, and it lies between no layer's outputs and inputs";
     }

@@ -10,12 +10,12 @@ namespace symprof::engine {
 
 /// The evidence that a node belongs to a layer.
 enum class Rule : std::uint8_t {
-  mark,       ///< The layer's metadata names the node.
-  name,       ///< The layer's name contains the node's name, or the name of a helper node that the
-              ///< builder made for it.
-  log,        ///< The build log says that the node was fused into a node that the layer names.
-  flow,       ///< The node lies between the layer's outputs and its inputs.
-  neighbour,  ///< A quantizer that no layer names, beside a node of the layer.
+  mark,      ///< The layer's metadata names the node.
+  name,      ///< The layer's name contains the node's name, or the name of a helper node that the
+             ///< builder made for it.
+  log,       ///< The build log says that the node was fused into a node that the layer names.
+  flow,      ///< The node lies between the layer's outputs and its inputs.
+  neighbor,  ///< A quantizer that no layer names, beside a node of the layer.
 };
 
 enum class Certainty : std::uint8_t { certain, likely };

@@ -81,14 +81,14 @@ class QuantizerCauses {
   /// True if a quantized layer or one with weights is reached from `index` in one direction, over
   /// operators without weights. Otherwise `index` is at an input or output of the engine, where a
   /// floating-point dtype was requested.
-  template <class Neighbours>
-  bool reaches_quantised(int index, Neighbours neighbours) const {
+  template <class Neighbors>
+  bool reaches_quantized(int index, Neighbors neighbors) const {
     std::vector<int> open{index};
     std::vector<bool> is_seen(engine_.layers.size());
     while (!open.empty()) {
       const int last = open.back();
       open.pop_back();
-      for (const int next : neighbours(last)) {
+      for (const int next : neighbors(last)) {
         if (is_seen[static_cast<std::size_t>(next)]) continue;
         is_seen[static_cast<std::size_t>(next)] = true;
         if (is_weighted(at(next)) || is_lone_quantizer(at(next)) ||
@@ -100,8 +100,8 @@ class QuantizerCauses {
     return false;
   }
 
-  bool is_behind_quantised(int index) const {
-    return reaches_quantised(index, [this](int layer) {
+  bool is_behind_quantized(int index) const {
+    return reaches_quantized(index, [this](int layer) {
       std::vector<int> makers;
       for (const Tensor& input : at(layer).inputs)
         if (const int maker = graph_.producer(input.name); maker >= 0) makers.push_back(maker);
@@ -109,8 +109,8 @@ class QuantizerCauses {
     });
   }
 
-  bool is_before_quantised(int index) const {
-    return reaches_quantised(index, [this](int layer) {
+  bool is_before_quantized(int index) const {
+    return reaches_quantized(index, [this](int layer) {
       std::vector<int> found;
       for (const Tensor& output : at(layer).outputs) {
         const std::vector<int> readers = graph_.readers(output.name);
@@ -121,22 +121,22 @@ class QuantizerCauses {
   }
 
   void add_residual(const Layer& taker, const Tensor& residual, int quantizer) {
-    causes_.add(Cause::Kind::residual, addition_of(taker), quantizer,
-                fmt::format("the residual input of {} ({}) is {} and not quantised",
+    causes_.add(Cause::residual, addition_of(taker), quantizer,
+                fmt::format("the residual input of {} ({}) is {} and not quantized",
                             addition_of(taker), residual.name, residual.dtype),
                 "Put Q and DQ on the residual input of the Add.");
   }
 
   void add_operator(int op, int quantizer) {
-    causes_.add(Cause::Kind::unquantized_op, at(op).name, quantizer,
-                fmt::format("{} runs in {} between quantised layers", at(op).name,
+    causes_.add(Cause::unquantized_op, at(op).name, quantizer,
+                fmt::format("{} runs in {} between quantized layers", at(op).name,
                             at(op).inputs.empty() ? std::string("a floating type")
                                                   : at(op).inputs.front().dtype),
                 "Put Q and DQ on its input as well as on its output.");
   }
 
   void add_unknown(int index) {
-    causes_.add(Cause::Kind::unknown, at(index).name, index,
+    causes_.add(Cause::unknown, at(index).name, index,
                 fmt::format("{} runs alone, and nothing in the engine tells why", at(index).name),
                 "");
   }
@@ -154,12 +154,12 @@ class QuantizerCauses {
     }
     if (!is_weighted(at(maker))) {
       // So must an input that is first padded or reshaped.
-      if (is_behind_quantised(maker)) add_operator(maker, index);
+      if (is_behind_quantized(maker)) add_operator(maker, index);
       return;
     }
     if (std::ranges::none_of(at(maker).inputs, is_quantized)) {
-      causes_.add(Cause::Kind::unquantized_input, at(maker).name, index,
-                  fmt::format("the input of {} is not quantised", at(maker).name),
+      causes_.add(Cause::unquantized_input, at(maker).name, index,
+                  fmt::format("the input of {} is not quantized", at(maker).name),
                   "Put Q and DQ on every input of a convolution or a product.");
       return;
     }
@@ -170,8 +170,8 @@ class QuantizerCauses {
   void add_other_reader(int maker, int index) {
     for (const int reader : graph_.readers(at(index).inputs.front().name))
       if (reader != index && !is_lone_quantizer(at(reader))) {
-        causes_.add(Cause::Kind::second_reader, at(maker).name, index,
-                    fmt::format("{} reads the result of {} before it is quantised", at(reader).name,
+        causes_.add(Cause::second_reader, at(maker).name, index,
+                    fmt::format("{} reads the result of {} before it is quantized", at(reader).name,
                                 at(maker).name),
                     "Let it read the result behind the Q and DQ.");
         return;
@@ -183,7 +183,7 @@ class QuantizerCauses {
     bool is_before_output = graph_.readers(at(index).outputs.front().name).empty();
     for (const int reader : graph_.readers(at(index).outputs.front().name)) {
       if (!is_weighted(at(reader))) {
-        if (is_before_quantised(reader)) return add_operator(reader, index);
+        if (is_before_quantized(reader)) return add_operator(reader, index);
         is_before_output = true;
         continue;
       }
@@ -228,7 +228,7 @@ void add_cast_causes(const Engine& engine, const EngineSummary& summary, const L
     const auto maker = static_cast<std::size_t>(graph.producer(layer.inputs[0].name));
     const std::string& before = engine.layers[maker].name;
     const std::string& behind = engine.layers[static_cast<std::size_t>(readers.front())].name;
-    causes.add(Cause::Kind::precision, layer.name, static_cast<int>(i),
+    causes.add(Cause::precision, layer.name, static_cast<int>(i),
                fmt::format("{} gives {}, and {} takes {}", before, layer.inputs[0].dtype, behind,
                            layer.outputs[0].dtype),
                "Let both run in one type.");

@@ -4,7 +4,7 @@
 #   scripts/fuzz.sh SECONDS [archive|onnx|engine|dump|snapshot|exported|torchscript ...]
 #
 # What is found is written to build/fuzz/found/, and inputs that reach something new to
-# build/fuzz/work/. `scripts/fuzz.sh keep` minimises the latter into tests/fuzz/corpus/.
+# build/fuzz/work/. `scripts/fuzz.sh keep` minimizes the latter into tests/fuzz/corpus/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 what=${1:?usage: scripts/fuzz.sh SECONDS [TARGET ...], or scripts/fuzz.sh keep}

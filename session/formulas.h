@@ -15,6 +15,7 @@
 #include "plan/formulas/formulas.h"
 #include "plan/formulas/peak_moments.h"
 #include "session/session.h"
+#include "session/sized_model.h"
 #include "session/time_curves.h"
 
 namespace symprof {
@@ -46,15 +47,6 @@ struct FormulaAnswer {
   std::map<plan::Sizes, SizedPeak> peaks;  ///< At every size that was tried.
   std::vector<plan::PeakMoment> moments;   ///< See FormulaQuestion::requested_peak.
   std::vector<TimeCurve> times;            ///< By dimension, where the settings request times.
-};
-
-/// A model that is profiled at other sizes each time.
-struct SizedModel {
-  std::vector<plan::Variable> variables;
-  /// Throws Error where the model does not run with these sizes of the variables.
-  std::function<Profile(const plan::Sizes&)> profile_at;
-  /// Settings of the runs: device and loop, for the allocator.
-  Settings settings;
 };
 
 /// Profiles the model at many sizes. `question.dimensions` are the variables.

@@ -2,7 +2,6 @@
 #include "session/parallel_plan.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 
 #include "base/error.h"
@@ -33,13 +32,6 @@ std::vector<std::string> repeated_blocks(const Graph& graph,
   return best;
 }
 
-int whole_number(std::string_view text) {
-  int number = 0;
-  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_good = problem == std::errc() && end == text.data() + text.size();
-  return is_good && number >= 1 && number <= 65536 ? number : 0;
-}
-
 std::vector<ParallelAnswer::Experts> experts_of(const plan::ModelCosts& costs, const Graph& graph) {
   std::vector<ParallelAnswer::Experts> all;
   for (const trace::ExpertProducts& one : costs.experts()) {
@@ -56,19 +48,6 @@ std::vector<ParallelAnswer::Experts> experts_of(const plan::ModelCosts& costs, c
 }
 
 }  // namespace
-
-plan::Mesh parse_mesh(const std::string& text) {
-  const std::size_t cross = text.find('x');
-  const std::string_view all = text;
-  const plan::Mesh mesh =
-      cross == std::string::npos
-          ? plan::Mesh{1, whole_number(all)}
-          : plan::Mesh{whole_number(all.substr(0, cross)), whole_number(all.substr(cross + 1))};
-  if (mesh.nodes < 1 || mesh.devices_per_node < 1 || mesh.devices() > 65536)
-    throw Error(SettingRef{"mesh"}, "'" + text + "' is no mesh",
-                "Give nodes and devices of each: 2x8; or 8 for one node.");
-  return mesh;
-}
 
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question) {

@@ -58,7 +58,4 @@ class Session;
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question);
 
-/// "2x8": two nodes of eight devices; "8": one node. Throws Error.
-plan::Mesh parse_mesh(const std::string& text);
-
 }  // namespace symprof

@@ -28,16 +28,14 @@ Messages take_messages(const std::vector<Collective>& collectives,
   return messages;
 }
 
-/// The ranks of the pipeline that `model` has one of.
+/// The ranks of the pipeline that `profile` has one of.
 class PipelineRanks {
  public:
-  PipelineRanks(Session& session, const PreparedModel& model, Profile& profile)
-      : session_(session),
-        model_(model),
+  PipelineRanks(const PipelineRun& run, Profile& profile)
+      : run_(run),
         profile_(profile),
-        options_(*model.settings.step.parallel),
-        device_(device_of(model.settings)),
-        times_(time_model_of(device_, *model.settings.time)) {}
+        options_(*run.ran.step.parallel),
+        times_(time_model_of(run.device, *run.ran.time)) {}
 
   void run() {
     const std::int64_t own = options_.pipeline.rank.value_or(0);
@@ -51,27 +49,28 @@ class PipelineRanks {
 
  private:
   Recording record(std::int64_t rank) {
-    Settings settings = model_.given;
+    Settings settings = run_.given;
     settings.step.parallel->pipeline.rank = rank;
-    return session_.record(settings);
+    return run_.record(settings);
   }
 
   void add(const Recording& recording) {
-    std::vector<TimedCollective> timed = timed_collectives(recording, options_, device_);
+    std::vector<TimedCollective> timed = timed_collectives(recording, options_, run_.device);
     const Messages messages = take_messages(recording.rank->collectives, timed);
     longest_us_ = std::max(longest_us_, messages.longest_us);
     const profile::StepLoad load =
-        profile::load_of_step(recording, device_, times_, *model_.settings.time, nullptr, timed,
-                              model_.given.step.checkpoint_plan);
+        profile::load_of_step(recording, run_.device, times_, *run_.ran.time, nullptr, timed,
+                              run_.given.step.checkpoint_plan);
     ranks_.push_back(profile::passes_of(recording.rank->passes, load));
   }
 
   /// The rank's own step without messages, then with its waiting times.
   void replace_step(int own) {
     const PipelineOptions& pipeline = options_.pipeline;
-    std::vector<TimedCollective> timed = timed_collectives(profile_.recording, options_, device_);
+    std::vector<TimedCollective> timed =
+        timed_collectives(profile_.recording, options_, run_.device);
     const Messages messages = take_messages(profile_.recording.rank->collectives, timed);
-    profile::add_collectives(profile_, device_, timed);
+    profile::add_collectives(profile_, run_.device, timed);
     StepTime& step = *profile_.time;
     step.communication_us += messages.all_us;
     step.pipeline = profile::pipeline_time(
@@ -86,11 +85,9 @@ class PipelineRanks {
     step.idle_us = std::max(step.step_us - step.busy_us() - step.exposed_us, 0.0);
   }
 
-  Session& session_;
-  const PreparedModel& model_;
+  const PipelineRun& run_;
   Profile& profile_;
   const ParallelOptions& options_;
-  DeviceSpec device_;
   profile::TimeModel times_;
   std::vector<profile::RankPasses> ranks_;
   double longest_us_ = 0;
@@ -127,8 +124,8 @@ bool has_pipeline_time(const Settings& settings) {
   return settings.time && settings.step.parallel && settings.step.parallel->pipeline.ranks > 1;
 }
 
-void add_pipeline_time(Session& session, const PreparedModel& model, Profile& profile) {
-  PipelineRanks(session, model, profile).run();
+void add_pipeline_time(const PipelineRun& run, Profile& profile) {
+  PipelineRanks(run, profile).run();
 }
 
 }  // namespace symprof

@@ -228,7 +228,12 @@ Profile Session::profile(const PreparedModel& model) try {
   Profile profile = profile::evaluate(record(model.graph, model.settings.step),
                                       model.settings.step.device, model.settings.loop);
   add_times(profile, model.settings);
-  if (has_pipeline_time(model.settings)) add_pipeline_time(*this, model, profile);
+  if (has_pipeline_time(model.settings))
+    add_pipeline_time({.ran = model.settings,
+                       .given = model.given,
+                       .device = device_of(model.settings),
+                       .record = [this](const Settings& settings) { return record(settings); }},
+                      profile);
   if (file_.graph) profile.sizes = sizes_of_step(*file_.graph, model.graph, model.settings.sizes);
   return profile;
 } catch (const CountOverflow& overflow) {

@@ -9,7 +9,7 @@
 #include "base/nearest.h"
 #include "session/checkpoint_file.h"
 #include "session/devices.h"
-#include "session/parallel_plan.h"
+#include "session/mesh.h"
 #include "session/read_optimizer.h"
 #include "session/read_parallel.h"
 #include "session/read_text.h"

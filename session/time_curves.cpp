@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "session/formulas.h"
+#include "session/session.h"
 
 namespace symprof {
 namespace {

@@ -12,11 +12,9 @@
 
 #include "plan/formulas/curve.h"
 #include "profile/profile.h"
-#include "session/settings.h"
+#include "session/sized_model.h"
 
 namespace symprof {
-
-struct SizedModel;
 
 /// A step at one size.
 struct TimedSize {

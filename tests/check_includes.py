@@ -97,16 +97,8 @@ TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/librar
 # Circles of pairs that are left. Taken off when they are broken; none is added: data that both sides need goes into a
 # header of its own.
 CIRCLES = [
-    {"cli/profile_formats", "cli/profile_options"},
     {"plan/checkpoint/budget_search", "plan/checkpoint/plan_ladder", "plan/checkpoint/plan_walk",
      "plan/checkpoint/planner"},
-    {"report/profile/columns", "report/profile/figure_values", "report/profile/rows"},
-    {"report/profile/footer", "report/profile/program_step", "report/profile/time_text"},
-    {"report/formulas/formulas", "report/formulas/time_curves"},
-    {"session/formulas", "session/time_curves"},
-    {"session/parallel_plan", "session/parallel_times", "session/session", "session/setting_table"},
-    {"workbench/bare_model", "workbench/runnable"},
-    {"workbench/optimize/evaluate", "workbench/optimize/evaluation"},
 ]
 
 root = pathlib.Path(__file__).resolve().parent.parent

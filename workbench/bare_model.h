@@ -5,7 +5,7 @@
 #include <string>
 
 #include "workbench/model.h"
-#include "workbench/runnable.h"
+#include "workbench/value_runner.h"
 
 namespace symprof::workbench {
 

@@ -109,13 +109,13 @@ class Messages {
   void perform(const PipelineAction& action, std::size_t rank) {
     works_[rank].push_back({action});
     const bool is_forward = action.computation == Computation::forward;
-    const int neighbour = action.stage + (is_forward ? 1 : -1);
-    if (neighbour < 0 || neighbour == pipeline_.stages()) return;
-    const auto there = static_cast<std::size_t>(pipeline_.rank_of(neighbour));
+    const int neighbor = action.stage + (is_forward ? 1 : -1);
+    if (neighbor < 0 || neighbor == pipeline_.stages()) return;
+    const auto there = static_cast<std::size_t>(pipeline_.rank_of(neighbor));
     if (there == rank) return;
     add(works_[rank], is_forward ? Message::send_forward : Message::send_backward, action.stage,
         action.microbatch);
-    add(works_[there], is_forward ? Message::receive_forward : Message::receive_backward, neighbour,
+    add(works_[there], is_forward ? Message::receive_forward : Message::receive_backward, neighbor,
         action.microbatch);
   }
 

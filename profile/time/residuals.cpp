@@ -7,7 +7,7 @@ namespace symprof::profile {
 namespace {
 
 /// More distant rows hardly matter: nearer ones screen them.
-constexpr std::size_t neighbours = 40;
+constexpr std::size_t neighbors = 40;
 
 double squared_distance(const std::vector<double>& a, const std::vector<double>& b,
                         double last_scale) {
@@ -17,23 +17,23 @@ double squared_distance(const std::vector<double>& a, const std::vector<double>&
   return sum + last * last;
 }
 
-struct Neighbour {
+struct Neighbor {
   double distance;  ///< Squared.
   const ResidualPoint* point;
 };
 
 /// The nearest points; ties go to the first, for a deterministic result.
-std::vector<Neighbour> nearest(const std::vector<ResidualPoint>& points,
-                               const std::vector<double>& sizes, double last_scale) {
-  std::vector<Neighbour> found;
+std::vector<Neighbor> nearest(const std::vector<ResidualPoint>& points,
+                              const std::vector<double>& sizes, double last_scale) {
+  std::vector<Neighbor> found;
   found.reserve(points.size());
   for (const ResidualPoint& point : points)
     if (point.sizes.size() == sizes.size())
       found.push_back({squared_distance(point.sizes, sizes, last_scale), &point});
-  const auto closer = [](const Neighbour& a, const Neighbour& b) {
+  const auto closer = [](const Neighbor& a, const Neighbor& b) {
     return a.distance < b.distance || (a.distance == b.distance && a.point < b.point);
   };
-  const std::size_t count = std::min(neighbours, found.size());
+  const std::size_t count = std::min(neighbors, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(count), found.end(),
                     closer);
   found.resize(count);
@@ -127,7 +127,7 @@ double root_mean_square(const std::vector<ResidualPoint>& points, const Residual
 
 ResidualAt residual_at(const std::vector<ResidualPoint>& points, const std::vector<double>& sizes,
                        const ResidualKernel& kernel) {
-  const std::vector<Neighbour> near = nearest(points, sizes, kernel.last_scale);
+  const std::vector<Neighbor> near = nearest(points, sizes, kernel.last_scale);
   const double variance = kernel.deviation * kernel.deviation;
   const double noise = kernel.noise * kernel.noise;
   const auto covariance = [&](double squared) {

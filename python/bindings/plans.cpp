@@ -6,6 +6,7 @@
 #include "report/plan/checkpoint.h"
 #include "report/plan/parallel_plan.h"
 #include "report/plan/throughput.h"
+#include "session/mesh.h"
 #include "session/read_text.h"
 
 namespace symprof::python {

@@ -220,7 +220,7 @@ void write_html_totals(fmt::memory_buffer& out, const CostComparison& costs) {
 void write_costs(fmt::memory_buffer& out, const CostComparison& costs, const Layout& layout) {
   for (const auto& [side, profile] : {std::pair("A", costs.a), std::pair("B", costs.b)})
     fmt::format_to(std::back_inserter(out), "{}: {}: {}\n", side,
-                   emphasize(profile->recording.path, Emphasis::strong, layout.colour),
+                   emphasize(profile->recording.path, Emphasis::strong, layout.color),
                    coverage_line(profile->coverage));
   fmt::format_to(std::back_inserter(out), "{}\n\n", summary_of(costs));
   write(out, rows_table(costs), layout);

@@ -49,7 +49,7 @@ class EngineDrawing {
   }
 
   /// White where a layer took no time, and the redder the more it took of the longest.
-  std::string colour_of(std::size_t layer) const {
+  std::string color_of(std::size_t layer) const {
     const auto& time = report_.summary.layers[layer].measured_ms;
     const double part = time && longest_ms_ > 0 ? *time / longest_ms_ : 0;
     return fmt::format("\"0.03 {:.3f} 1.000\"", 0.75 * part);
@@ -70,7 +70,7 @@ class EngineDrawing {
     for (std::size_t i = 0; i < report_.engine.layers.size(); ++i) {
       const engine::Layer& layer = report_.engine.layers[i];
       print("  l{} [label={}, fillcolor={}];\n", i,
-            quoted_label(short_layer_name(layer) + "\n" + title_of(i)), colour_of(i));
+            quoted_label(short_layer_name(layer) + "\n" + title_of(i)), color_of(i));
       for (const engine::Tensor& tensor : layer.outputs) makers.emplace(tensor.name, i);
     }
     for (std::size_t i = 0; i < report_.engine.layers.size(); ++i)
@@ -94,7 +94,7 @@ class EngineDrawing {
 
   void draw_cluster(std::size_t layer) {
     print("  subgraph cluster_{} {{\n    label={};\n    style=filled;\n    fillcolor={};\n", layer,
-          quoted_label(title_of(layer)), colour_of(layer));
+          quoted_label(title_of(layer)), color_of(layer));
     for (const int node : report_.map->layers[layer].nodes)
       if (home_of(static_cast<std::size_t>(node)) == static_cast<int>(layer))
         draw_node(static_cast<std::size_t>(node), "    ");
@@ -119,7 +119,7 @@ class EngineDrawing {
   void draw_helper(std::size_t layer) {
     const engine::LayerNodes& found = report_.map->layers[layer];
     print("  l{} [label={}, fillcolor={}, style=\"filled,rounded\"];\n", layer,
-          quoted_label("(" + title_of(layer) + ")"), colour_of(layer));
+          quoted_label("(" + title_of(layer) + ")"), color_of(layer));
     int node = found.serves;
     if (found.owner >= 0 &&
         !report_.map->layers[static_cast<std::size_t>(found.owner)].nodes.empty())

@@ -139,7 +139,7 @@ void write_cause_list(JsonWriter& json, const std::vector<engine::Cause>& causes
   for (const engine::Cause& cause : causes) {
     json.line(4);
     json.begin_object();
-    json.member("kind", name(cause.kind));
+    json.member("kind", cause.kind);
     json.member("place", cause.place);
     json.list("layers", cause.layers);
     json.member("what", cause.what);

@@ -172,7 +172,7 @@ void write_engine_footer(fmt::memory_buffer& out, const EngineReport& report) {
 void write_engine_table(fmt::memory_buffer& out, const EngineReport& report,
                         const EngineRowOptions& rows, const Layout& layout) {
   fmt::format_to(std::back_inserter(out), "{}: {}.\n\n",
-                 emphasize(report.engine.path, Emphasis::strong, layout.colour),
+                 emphasize(report.engine.path, Emphasis::strong, layout.color),
                  engine_title(report));
   write(out,
         rows.by == EngineRows::node     ? engine_node_rows(report)

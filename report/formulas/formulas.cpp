@@ -185,7 +185,7 @@ void write_origin(fmt::memory_buffer& out, const FormulaReport& report, const St
                fmt::format("{}: {}", sizes_text(refused.sizes, found.variables), refused.reason),
                layout);
   for (const std::string& warning : report.first.warnings)
-    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.color), layout);
 }
 
 }  // namespace
@@ -213,7 +213,7 @@ void write_formulas(fmt::memory_buffer& out, const FormulaReport& report,
                     const StepOptions& options, const std::vector<Column>& columns,
                     const Layout& layout) {
   fmt::format_to(std::back_inserter(out), "{}: {}\n\n",
-                 emphasize(report.first.recording.path, Emphasis::strong, layout.colour),
+                 emphasize(report.first.recording.path, Emphasis::strong, layout.color),
                  coverage_line(report.first.coverage));
   write_rows(out, report, columns, layout);
   out.push_back('\n');

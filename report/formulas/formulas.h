@@ -10,16 +10,10 @@
 
 #include "base/setting.h"
 #include "record/step_options.h"
-#include "report/formulas/formula_figures.h"
+#include "report/formulas/formula_report.h"
 #include "report/write/layout.h"
-#include "session/formulas.h"
 
 namespace symprof::report {
-
-/// The formulas, and the figures that they describe.
-struct FormulaReport : FormulaAnswer {
-  FigureList list;
-};
 
 /// The question for formulas of the totals, of these rows and columns; `list` receives their order
 /// and has to outlive the question.

@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "report/formulas/formulas.h"
+#include "report/formulas/formula_report.h"
 #include "report/write/json_writer.h"
 #include "report/write/layout.h"
 

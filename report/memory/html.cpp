@@ -134,7 +134,7 @@ void write_memory_html(fmt::memory_buffer& out, const SnapshotAnswer& answer,
                  history.device);
   write_facts(out, answer);
   out.append(std::string_view(
-      "<h2>Memory over events</h2>\n<p class=\"faint\">Colours: allocated, by owner. Dashed: "
+      "<h2>Memory over events</h2>\n<p class=\"faint\">Colors: allocated, by owner. Dashed: "
       "reserved. "
       "The wheel zooms, dragging moves, a double click shows all.</p>\n"
       "<canvas id=\"chart\"></canvas>\n<canvas id=\"map\"></canvas>\n<p id=\"at\"></p>\n"));

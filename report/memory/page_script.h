@@ -24,12 +24,12 @@ pre { font: 12.5px/1.45 ui-monospace, Menlo, Consolas, monospace; white-space: p
 
 /// Reads the object `data`: names, start, base64 lists, and the number of events.
 constexpr std::string_view memory_page_script = R"js(
-const colours = ["#4c78a8", "#f2a541", "#72b7b2", "#e45756", "#54a24b", "#b79a20", "#9467bd", "#ff9da6", "#9d755d",
+const colors = ["#4c78a8", "#f2a541", "#72b7b2", "#e45756", "#54a24b", "#b79a20", "#9467bd", "#ff9da6", "#9d755d",
                  "#9ecae9", "#d4b6e0", "#8c8c8c"];
 const bytesOf = text => Uint8Array.from(atob(text), c => c.charCodeAt(0)).buffer;
 const events = new Uint32Array(bytesOf(data.event)), owners = new Uint8Array(bytesOf(data.owner));
 const units = new Int32Array(bytesOf(data.units)), count = data.names.length, unit = 512;
-const colour = i => i == count - 1 ? "#bab0ac" : colours[i % colours.length];
+const color = i => i == count - 1 ? "#bab0ac" : colors[i % colors.length];
 const size = bytes => { let i = 0; while (Math.abs(bytes) >= 1024 && i < 5) { bytes /= 1024; ++i; }
   return bytes.toFixed(i ? 2 : 0) + " " + ["B", "KiB", "MiB", "GiB", "TiB", "PiB"][i]; };
 // What each owner held at every 1024th change: a view begins near its left end.
@@ -79,7 +79,7 @@ function stack(pen, found, left, height, top, most) {
     for (let o = 0; o < count; ++o) {
       const h = found[x].held[o] / most * (height - top);
       if (h <= 0) continue;
-      pen.fillStyle = colour(o); pen.fillRect(left + x, y - h, 1.02, h); y -= h;
+      pen.fillStyle = color(o); pen.fillRect(left + x, y - h, 1.02, h); y -= h;
     }
   }
   pen.strokeStyle = style("--ink"); pen.setLineDash([5, 3]); pen.beginPath();
@@ -135,7 +135,7 @@ chart.addEventListener("dblclick", () => view(0, data.events));
 map.addEventListener("click", event => { const box = map.getBoundingClientRect(), half = (to - from) / 2;
   const middle = (event.clientX - box.left - left) / (box.width - left) * data.events; view(middle - half, middle + half); });
 addEventListener("resize", draw); matchMedia("(prefers-color-scheme: dark)").addEventListener("change", draw);
-document.querySelectorAll("td i").forEach((mark, i) => { mark.style.background = colour(i); });
+document.querySelectorAll("td i").forEach((mark, i) => { mark.style.background = color(i); });
 draw();
 )js";
 

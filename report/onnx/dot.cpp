@@ -21,7 +21,7 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-std::string colour_of_op(const Box& box) {
+std::string color_of_op(const Box& box) {
   constexpr std::string_view products[] = {"MatMul", "Gemm", "Conv", "Attention"};
   constexpr std::string_view moves[] = {"Reshape", "Transpose", "Squeeze", "Unsqueeze", "Slice",
                                         "Split",   "Concat",    "Expand",  "Flatten",   "Cast"};
@@ -33,7 +33,7 @@ std::string colour_of_op(const Box& box) {
 }
 
 /// From white to red by the share of the largest cost.
-std::string colour_of_cost(std::int64_t cost, std::int64_t most) {
+std::string color_of_cost(std::int64_t cost, std::int64_t most) {
   const double share = most == 0 ? 0 : static_cast<double>(cost) / static_cast<double>(most);
   const int pale = 255 - static_cast<int>(200 * share);
   return fmt::format("#ff{:02x}{:02x}", pale, pale);
@@ -97,16 +97,16 @@ class DotWriter {
     std::string label = escaped(box.label);
     if (!box.note.empty()) label += "\\n" + escaped(box.note);
     line("{}  n{} [label=\"{}\", tooltip=\"{}\", fillcolor=\"{}\"{}]", indent, index, label,
-         escaped(box.name), colour(box),
+         escaped(box.name), color(box),
          box.kind == Box::Kind::shared ? ", style=\"rounded,dashed\"" : "");
   }
 
-  std::string colour(const Box& box) const {
+  std::string color(const Box& box) const {
     if (box.kind == Box::Kind::input) return "#aaeeaa";
     if (box.kind == Box::Kind::output) return "#aaaaee";
-    if (costs_.empty()) return colour_of_op(box);
+    if (costs_.empty()) return color_of_op(box);
     const auto found = costs_.find(box.name);
-    return colour_of_cost(found == costs_.end() ? 0 : found->second, most_);
+    return color_of_cost(found == costs_.end() ? 0 : found->second, most_);
   }
 
   fmt::memory_buffer& out_;

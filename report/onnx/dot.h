@@ -10,7 +10,7 @@
 
 namespace symprof::report {
 
-/// A cost of nodes that colours them: white for nothing, red for the most.
+/// A cost of nodes that colors them: white for nothing, red for the most.
 using NodeCosts = std::map<std::string, std::int64_t>;
 
 /// Writes `graph` for graphviz' dot: clusters for modules and repeated blocks, arrows with types.

@@ -31,7 +31,7 @@ class ListingWriter {
   }
 
   void graph(const ListedGraph& graph) {
-    line(emphasize(graph.title, Emphasis::strong, options_.layout.colour));
+    line(emphasize(graph.title, Emphasis::strong, options_.layout.color));
     if (!pattern_) {
       for (const std::string& head : graph.heads) line(head);
       sections(graph.above);
@@ -74,7 +74,7 @@ class ListingWriter {
     const std::string type = node.module_type.substr(node.module_type.rfind('.') + 1);
     std::string text = node.module.empty() ? "(no module)" : node.module;
     if (!type.empty() && !node.module.empty()) text += " (" + type + ")";
-    line(cells({}) + emphasize(text, Emphasis::strong, options_.layout.colour));
+    line(cells({}) + emphasize(text, Emphasis::strong, options_.layout.color));
   }
 
   const std::vector<std::string>& costs_of(const ListedNode& node) const {

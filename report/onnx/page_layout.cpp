@@ -169,7 +169,7 @@ function layer(items, links) {
   return layers.filter(Boolean);
 }
 
-// Barycentres, down and up.
+// Barycenters, down and up.
 function order(layers, links) {
   const above = new Map(), below = new Map();
   for (const [a, b] of links) {
@@ -194,7 +194,7 @@ function order(layers, links) {
   return layers;
 }
 
-// Rows start centred; then items move towards the middle of what they read, without overlaps.
+// Rows start centered; then items move towards the middle of what they read, without overlaps.
 function straighten(layers, links, most) {
   for (const row of layers) for (const item of row) item.rx += (most - row.width) / 2;
   const above = new Map();

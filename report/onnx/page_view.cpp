@@ -29,7 +29,7 @@ canvas { position: absolute; inset: 0; width: 100%; height: 100%; touch-action: 
 const std::string_view page_body = R"html(<canvas></canvas>
 <div id="bar">
 <input id="search" type="search" placeholder="Search (/)" aria-label="Search">
-<select id="colour" aria-label="Colour"></select>
+<select id="color" aria-label="Color"></select>
 <button id="fit">Fit</button><button id="open">Open all</button><button id="shut">Close all</button>
 <span id="count"></span>
 </div>
@@ -41,7 +41,7 @@ const std::string_view page_view = R"js(
 const canvas = document.querySelector('canvas'), draw = canvas.getContext('2d');
 const $ = id => document.getElementById(id);
 const dark = matchMedia('(prefers-color-scheme: dark)');
-let scale = 1, left = 0, top_ = 0, chosen = null, waiting = false, colour = -1;
+let scale = 1, left = 0, top_ = 0, chosen = null, waiting = false, color = -1;
 let rows = [];  // What is seen, for drawing and picking.
 
 function again() { if (!waiting) { waiting = true; requestAnimationFrame(paint); } }
@@ -66,8 +66,8 @@ function fill(item) {
   const box = item.box;
   if (box.k === 'input') return '#aaeeaa';
   if (box.k === 'output') return '#aaaaee';
-  if (colour < 0) return kinds.find(kind => kind[0].test(box.l))[1];
-  const pale = 255 - Math.round(200 * Math.max(0, box.v ? box.v[colour] : 0) / most[colour]);
+  if (color < 0) return kinds.find(kind => kind[0].test(box.l))[1];
+  const pale = 255 - Math.round(200 * Math.max(0, box.v ? box.v[color] : 0) / most[color]);
   return `rgb(255,${pale},${pale})`;
 }
 
@@ -179,7 +179,7 @@ function fit() {
   top_ = 50;
   again();
 }
-function centre(item) {
+function center(item) {
   scale = Math.max(scale, 0.7);
   left = innerWidth / 2 - (item.x + item.w / 2) * scale;
   top_ = innerHeight / 2 - (item.y + item.h / 2) * scale;
@@ -198,7 +198,7 @@ function reveal(item) {
   for (let at = item.parent; at; at = at.parent) at.open = true;
   arrange();
   choose(item);
-  centre(item);
+  center(item);
 }
 
 const clean = text => String(text).replace(/[&<>"]/g, letter => `&#${letter.charCodeAt(0)};`);
@@ -277,8 +277,8 @@ onkeydown = event => {
 };
 onresize = again;
 dark.onchange = again;
-$('colour').replaceChildren(...['by kind', ...data.costs].map((title, i) => new Option(title, i - 1)));
-$('colour').onchange = event => { colour = Number(event.target.value); again(); };
+$('color').replaceChildren(...['by kind', ...data.costs].map((title, i) => new Option(title, i - 1)));
+$('color').onchange = event => { color = Number(event.target.value); again(); };
 // What can be open from the start, outermost first, without filling the page.
 let shown = clusters[0].children.length;
 for (let todo = clusters[0].children.filter(one => one.isCluster); todo.length; ) {

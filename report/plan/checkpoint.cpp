@@ -50,9 +50,9 @@ void write_plan_table(fmt::memory_buffer& out, const CheckpointAnswer& answer,
 
 void write_answer(fmt::memory_buffer& out, const CheckpointAnswer& answer, const PlanAnswer& one,
                   const std::optional<plan::SimulatedPlan>& offer, const Layout& layout) {
-  fmt::format_to(std::back_inserter(out), "{}\n\n",
-                 emphasize(verdict(answer, one), one.best ? Emphasis::strong : Emphasis::alert,
-                           layout.colour));
+  fmt::format_to(
+      std::back_inserter(out), "{}\n\n",
+      emphasize(verdict(answer, one), one.best ? Emphasis::strong : Emphasis::alert, layout.color));
   const auto line = [&](std::string_view label, const std::string& text) {
     write_line(out, label, text, layout);
   };

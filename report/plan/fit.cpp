@@ -156,7 +156,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   const Recording& recording = report.recording;
   fmt::format_to(std::back_inserter(out), "{}\n\n",
                  emphasize(answer(report), report.fit.fits() ? Emphasis::strong : Emphasis::alert,
-                           layout.colour));
+                           layout.color));
   const auto line = [&](std::string_view label, const std::string& text) {
     write_line(out, label, text, layout);
   };
@@ -180,7 +180,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   if (report.plan) line("plan", plan_text(*report.plan));
   if (wanted.incomplete_calls > 0) line("workspaces", incomplete_text(wanted));
   for (const std::string& warning : recording.warnings)
-    line("warning", emphasize(warning, Emphasis::alert, layout.colour));
+    line("warning", emphasize(warning, Emphasis::alert, layout.color));
   for (const plan::NotTried& change : report.not_tried)
     line("not tried", fmt::format("{}: {}", text_of(change.change), change.problem));
   write_changes(out, report, layout);
@@ -289,7 +289,7 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   fmt::format_to(std::back_inserter(out), "{}\n\n",
                  emphasize(fmt::format("{} fits into {} of {} devices.", first.recording.path,
                                        fitting, reports.size()),
-                           fits_all ? Emphasis::strong : Emphasis::alert, layout.colour));
+                           fits_all ? Emphasis::strong : Emphasis::alert, layout.color));
   write(out, device_table_for(layout, reports), layout);
   out.push_back('\n');
   write_line(out, "step", step_text(options), layout);
@@ -307,7 +307,7 @@ void write_several(fmt::memory_buffer& out, const std::vector<FitReport>& report
   const FitReport& most = *std::ranges::max_element(reports, {}, incomplete);
   if (incomplete(most) > 0) write_line(out, "workspaces", incomplete_text(most.fit.wanted), layout);
   for (const std::string& warning : first.recording.warnings)
-    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.colour), layout);
+    write_line(out, "warning", emphasize(warning, Emphasis::alert, layout.color), layout);
 }
 
 }  // namespace

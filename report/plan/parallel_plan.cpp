@@ -152,7 +152,7 @@ void write_parallel_plan(fmt::memory_buffer& out, const ParallelAnswer& answer,
   const auto& best = answer.plan.best;
   fmt::format_to(
       std::back_inserter(out), "{}\n\n",
-      emphasize(verdict_of(answer), best ? Emphasis::strong : Emphasis::alert, layout.colour));
+      emphasize(verdict_of(answer), best ? Emphasis::strong : Emphasis::alert, layout.color));
   const auto line = [&](std::string_view label, const std::string& text) {
     write_line(out, label, text, layout);
   };

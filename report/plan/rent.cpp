@@ -222,7 +222,7 @@ void write_lines(fmt::memory_buffer& out, const std::vector<FitReport>& reports,
   const std::string text =
       fmt::format("{} on {}: steps take longer than is said, and cost more; none of them is taken",
                   fmt::join(ops, ", "), fmt::join(devices, ", "));
-  write_line(out, "not timed", emphasize(text, Emphasis::alert, layout.colour), layout);
+  write_line(out, "not timed", emphasize(text, Emphasis::alert, layout.color), layout);
 }
 
 /// Microseconds with three decimals.

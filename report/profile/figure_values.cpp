@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "profile/figure_sums.h"
-#include "report/profile/rows.h"
+#include "report/profile/unmodelled.h"
 #include "report/write/format_number.h"
 
 namespace symprof::report {

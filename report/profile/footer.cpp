@@ -142,7 +142,7 @@ std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& 
 void write_footer(fmt::memory_buffer& out, const Profile& profile, const StepOptions& options,
                   Unit unit, const Layout& layout) {
   for (const FooterLine& line : footer_lines(profile, options, unit))
-    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
+    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.color), layout);
 }
 
 }  // namespace symprof::report

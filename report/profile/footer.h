@@ -4,25 +4,18 @@
 #include <fmt/format.h>
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/profile/columns.h"
+#include "report/profile/footer_line.h"
 #include "report/write/layout.h"
-#include "report/write/text_table.h"
 
 namespace symprof::report {
 
 /// "1,234 calls, all counted: …", or which operators have no rule.
 std::string coverage_line(const Coverage& coverage);
-
-struct FooterLine {
-  std::string_view label;  ///< Empty: continues the line before.
-  std::string text;        ///< May refer to settings (base/setting.h).
-  Emphasis emphasis = Emphasis::normal;
-};
 
 /// Parameters, gradients, optimizer, saved activations, peak, FLOPs and warnings, a line each.
 std::vector<FooterLine> footer_lines(const Profile& profile, const StepOptions& options, Unit unit);

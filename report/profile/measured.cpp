@@ -292,10 +292,10 @@ void write_measured_table(fmt::memory_buffer& out, const Profile& profile,
   write(out, table, layout);
   out.push_back('\n');
   for (const FooterLine& line : measured_lines(measurement, is_compared ? &device : nullptr))
-    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
+    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.color), layout);
   if (measurement.run == nullptr) return;
   for (const FooterLine& line : measured_step_lines(profile, *measurement.run))
-    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.colour), layout);
+    write_line(out, line.label, emphasize(line.text, line.emphasis, layout.color), layout);
 }
 
 void write_measured(JsonWriter& json, const Profile& profile, const DeviceSpec& device,

@@ -21,7 +21,7 @@ void write_line(fmt::memory_buffer& out, std::string_view label, std::string_vie
                 const Layout& layout) {
   constexpr int label_width = 13;
   fmt::format_to(std::back_inserter(out), "{}{:{}}{}\n",
-                 emphasize(label, Emphasis::strong, layout.colour), "",
+                 emphasize(label, Emphasis::strong, layout.color), "",
                  label_width - static_cast<int>(label.size()), spelled(text, layout.spell));
 }
 

@@ -24,7 +24,7 @@ bool are_alike(const Collective& left, const Collective& right) {
   return of(left) == of(right);
 }
 
-/// Neighbours that are alike, as one.
+/// Neighbors that are alike, as one.
 std::vector<Repeated> folded(const std::vector<Collective>& collectives) {
   std::vector<Repeated> rows;
   rows.reserve(collectives.size());

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "report/profile/category_colours.h"
+#include "report/profile/category_colors.h"
 #include "report/profile/names.h"
 #include "report/profile/timeline_svg.h"
 #include "report/write/format_number.h"
@@ -46,13 +46,13 @@ class PeakDrawing {
     print(R"(<text x="{}" y="{}" text-anchor="end">{}<title>{}</title></text>)", bars.left - 8,
           baseline, escaped(shorten(text, label_columns)), escaped(text));
     double x = bars.left;
-    for (const auto& [category, colour] : category_colours) {
+    for (const auto& [category, color] : category_colors) {
       if (held[category] == 0) continue;
       const double length =
           bars.plot_width() * static_cast<double>(held[category]) / static_cast<double>(most_);
       print(R"(<rect x="{:.1f}" y="{}" width="{:.1f}" height="{}" fill="{}">)"
             "<title>{}: {} {}</title></rect>",
-            x, y, length, bars.bar_height, colour, escaped(text), name(category),
+            x, y, length, bars.bar_height, color, escaped(text), name(category),
             format_bytes(held[category]));
       x += length;
     }

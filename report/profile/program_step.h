@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "profile/profile.h"
-#include "report/profile/footer.h"
+#include "record/step_options.h"
+#include "report/profile/footer_line.h"
 #include "report/write/json_writer.h"
 
 namespace symprof::report {

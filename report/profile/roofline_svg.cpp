@@ -85,7 +85,7 @@ struct Decades {
   double share(double value) const { return (std::log10(value) - first) / (last - first); }
 };
 
-std::string_view colour_of(profile::Limit limit) {
+std::string_view color_of(profile::Limit limit) {
   switch (limit) {
     case profile::Limit::arithmetic:
       return "#e45756";
@@ -210,8 +210,8 @@ class RooflineDrawing {
     print(R"(<circle cx="{:.1f}" cy="{:.1f}" r="{:.1f}" fill="{}" fill-opacity="0.6">)"
           "<title>{}: {} in {} calls, {:.1f} % of the time; {}/s at {:.3g} FLOPs per byte, {}"
           "</title></circle>\n",
-          at_x, at_y, radius, colour_of(dot.sum.limit()), escaped(dot.name),
-          format_time(dot.sum.us), group_digits(dot.sum.calls), 100 * share,
+          at_x, at_y, radius, color_of(dot.sum.limit()), escaped(dot.name), format_time(dot.sum.us),
+          group_digits(dot.sum.calls), 100 * share,
           format_count(std::llround(dot.sum.rate()), "FLOP"), dot.sum.intensity(),
           profile::name(dot.sum.limit()));
     if (&dot - dots_.drawn.data() >= named) return;
@@ -259,11 +259,11 @@ void write_legend(fmt::memory_buffer& out, const Dots& dots) {
   for (const profile::Limit limit : {profile::Limit::arithmetic, profile::Limit::cache,
                                      profile::Limit::memory, profile::Limit::launch})
     fmt::format_to(std::back_inserter(out), R"(<span><i style="background:{}"></i>{}</span>)",
-                   colour_of(limit), profile::name(limit));
+                   color_of(limit), profile::name(limit));
   const auto percent = [&](double us) { return 100 * us / dots.busy_us; };
   fmt::format_to(std::back_inserter(out),
                  "</p>\n<p class=\"faint\">A dot is an operator in a pass, its area its share of "
-                 "the busy time, its colour what limits it. Bytes are those of its tensors, each "
+                 "the busy time, its color what limits it. Bytes are those of its tensors, each "
                  "once. {:.1f} % of the time computes nothing and is not drawn{}.</p>\n",
                  percent(dots.without_flops_us),
                  dots.others_us > 0

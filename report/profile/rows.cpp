@@ -124,18 +124,6 @@ profile::FoldBy fold_by(By by) {
 
 }  // namespace
 
-UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording) {
-  UnmodelledCalls missing;
-  for (const CallProfile& call : node.calls) {
-    if (call.cost.confidence != Confidence::unmodelled) continue;
-    const Phase phase = recording.calls[call.call].phase;
-    ++(is_in_backward(phase)       ? missing.backward
-       : phase == Phase::optimizer ? missing.optimizer
-                                   : missing.forward);
-  }
-  return missing;
-}
-
 std::string text_of(const Row& row, Column column) {
   switch (column.words) {
     case Words::op_type:
@@ -155,21 +143,6 @@ std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit) {
   if (is_text(column)) return std::nullopt;
   if (row.is_rest && column.figure->fold == profile::Fold::running) return std::nullopt;
   return value_of(*column.figure, row.figures, unit);
-}
-
-std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure) {
-  switch (figure.calls) {
-    case profile::CallsOf::none:
-      return 0;
-    case profile::CallsOf::forward:
-      return calls.forward;
-    case profile::CallsOf::backward:
-    case profile::CallsOf::recompute:
-      return calls.backward;
-    case profile::CallsOf::optimizer:
-      return calls.optimizer;
-  }
-  return 0;
 }
 
 std::int64_t unknown_times(const RowFigures& row, const Figure& figure) {

@@ -11,6 +11,7 @@
 
 #include "profile/profile.h"
 #include "report/profile/columns.h"
+#include "report/profile/unmodelled.h"
 
 namespace symprof::report {
 
@@ -23,23 +24,6 @@ struct RowOptions {
   std::optional<int> top;      ///< The rest becomes one row.
   Unit unit = Unit::flops;
 };
-
-/// A row's calls without a rule: with any of them its FLOPs are unknown.
-struct UnmodelledCalls {
-  std::int64_t forward = 0;  ///< And loss.
-  std::int64_t backward = 0;
-  std::int64_t optimizer = 0;
-
-  UnmodelledCalls& operator+=(const UnmodelledCalls& other) {
-    forward += other.forward;
-    backward += other.backward;
-    optimizer += other.optimizer;
-    return *this;
-  }
-};
-
-/// Counts the calls of `node` that have no rule.
-UnmodelledCalls unmodelled_calls(const NodeProfile& node, const Recording& recording);
 
 struct Row {
   std::string op_type;
@@ -58,8 +42,7 @@ std::string text_of(const Row& row, Column column);
 /// A figure of `row` in bytes, FLOPs (in `unit`) or calls; empty for columns of text and for a
 /// running sum that does not exist.
 std::optional<std::int64_t> figure(const Row& row, Column column, Unit unit);
-/// Calls without a rule that a figure lacks.
-std::int64_t unmodelled(const UnmodelledCalls& calls, const Figure& figure);
+/// Calls without a rule that a column lacks.
 std::int64_t unmodelled(const Row& row, Column column);
 /// Number of the row's calls that `figure`, a time, lacks because their time is unknown.
 std::int64_t unknown_times(const RowFigures& row, const Figure& figure);

@@ -95,7 +95,7 @@ void write_table(fmt::memory_buffer& out, const Profile& profile, const StepOpti
                  const RowOptions& row_options, const std::vector<Column>& columns,
                  const Layout& layout) {
   fmt::format_to(std::back_inserter(out), "{}: {}\n\n",
-                 emphasize(profile.recording.path, Emphasis::strong, layout.colour),
+                 emphasize(profile.recording.path, Emphasis::strong, layout.color),
                  coverage_line(profile.coverage));
   write(out, build_for(layout, rows(profile, row_options), columns, row_options.unit), layout);
   out.push_back('\n');

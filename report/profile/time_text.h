@@ -3,7 +3,8 @@
 
 #include <vector>
 
-#include "report/profile/footer.h"
+#include "profile/profile.h"
+#include "report/profile/footer_line.h"
 
 namespace symprof::report {
 

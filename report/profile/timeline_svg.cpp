@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/profile/call_axis.h"
-#include "report/profile/category_colours.h"
+#include "report/profile/category_colors.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
 #include "report/write/format_number.h"
@@ -88,7 +88,7 @@ class TimelineDrawing {
   void draw_layers(const std::vector<Bin>& bins) {
     if (bins.empty()) return;
     std::vector<std::int64_t> below(bins.size());
-    for (const CategoryColour& layer : category_colours) {
+    for (const CategoryColor& layer : category_colors) {
       std::string upper, lower;
       std::int64_t most = 0;
       for (std::size_t i = 0; i < bins.size(); ++i) {
@@ -104,7 +104,7 @@ class TimelineDrawing {
       if (most == 0) continue;
       print(R"(<polygon points="{}{}" fill="{}"><title>{}: up to {}</title></polygon>)"
             "\n",
-            upper, lower, layer.colour, name(layer.category), format_bytes(most));
+            upper, lower, layer.color, name(layer.category), format_bytes(most));
     }
   }
 
@@ -165,10 +165,10 @@ void write_timeline_svg(fmt::memory_buffer& out, const StepMemory& memory,
                         const Recording& recording) {
   TimelineDrawing(out, memory, recording).run();
   fmt::format_to(std::back_inserter(out), "<p class=\"legend\">");
-  for (const CategoryColour& layer : category_colours)
+  for (const CategoryColor& layer : category_colors)
     if (memory.at_peak[layer.category] > 0)
       fmt::format_to(std::back_inserter(out), R"(<span><i style="background:{}"></i>{} {}</span>)",
-                     layer.colour, name(layer.category),
+                     layer.color, name(layer.category),
                      format_bytes(memory.at_peak[layer.category]));
   fmt::format_to(std::back_inserter(out), "</p>\n");
 }

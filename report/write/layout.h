@@ -10,11 +10,11 @@
 
 namespace symprof::report {
 
-enum class Colour : std::uint8_t { off, on };
+enum class Color : std::uint8_t { off, on };
 
-/// A file or a pipe has neither colour nor a width.
+/// A file or a pipe has neither color nor a width.
 struct Layout {
-  Colour colour = Colour::off;
+  Color color = Color::off;
   std::optional<int> width;              ///< Columns of the terminal.
   SettingSpeller spell = spell_plainly;  ///< How the report's readers write settings.
 };

@@ -85,10 +85,10 @@ class Line {
  public:
   explicit Line(fmt::memory_buffer& out) : out_(out) {}
   void skip(int columns) { blanks_ += columns; }
-  void put(std::string_view text, Emphasis emphasis, Colour colour) {
+  void put(std::string_view text, Emphasis emphasis, Color color) {
     if (text.empty()) return;
     fmt::format_to(std::back_inserter(out_), "{:{}}{}", "", blanks_,
-                   emphasize(text, emphasis, colour));
+                   emphasize(text, emphasis, color));
     blanks_ = 0;
   }
   void end() { out_.push_back('\n'); }
@@ -98,32 +98,32 @@ class Line {
   int blanks_ = 0;
 };
 
-void put_cell(Line& line, const TextCell& cell, Align align, const Widths& width, Colour colour) {
+void put_cell(Line& line, const TextCell& cell, Align align, const Widths& width, Color color) {
   if (align == Align::left) {
     line.skip(2 * cell.indent);
     const std::string text = shorten(cell.text, width.text - 2 * cell.indent);
-    line.put(text, cell.emphasis, colour);
+    line.put(text, cell.emphasis, color);
     line.skip(width.total() - 2 * cell.indent - display_width(text));
     return;
   }
   const int unit_width = width.unit ? 1 + width.unit : 0;
   line.skip(width.total() - unit_width - display_width(cell.text));
-  line.put(cell.text, cell.emphasis, colour);
+  line.put(cell.text, cell.emphasis, color);
   if (cell.unit.empty()) return line.skip(unit_width);
   line.skip(1);
-  line.put(cell.unit, cell.emphasis, colour);
+  line.put(cell.unit, cell.emphasis, color);
   line.skip(unit_width - 1 - display_width(cell.unit));
 }
 
 /// A line over each column, as wide as the column.
 void write_rule(fmt::memory_buffer& out, const TextTable& table, const std::vector<Widths>& widths,
-                Colour colour) {
+                Color color) {
   Line line(out);
   for (std::size_t i = 0; i < widths.size(); ++i) {
     std::string dashes;
     for (int k = 0; k < widths[i].total(); ++k) dashes += "─";
     if (i) line.skip(table.gap);
-    line.put(dashes, Emphasis::faint, colour);
+    line.put(dashes, Emphasis::faint, color);
   }
   line.end();
 }
@@ -144,7 +144,7 @@ std::vector<std::string> wrap(const std::string& title, int width) {
 
 /// Titles on as many lines as they need, their last words on the same line.
 void write_titles(fmt::memory_buffer& out, const TextTable& table,
-                  const std::vector<Widths>& widths, Colour colour) {
+                  const std::vector<Widths>& widths, Color color) {
   std::vector<std::vector<std::string>> titles;
   for (std::size_t i = 0; i < widths.size(); ++i)
     titles.push_back(wrap(table.columns[i].title, widths[i].total()));
@@ -158,7 +158,7 @@ void write_titles(fmt::memory_buffer& out, const TextTable& table,
       if (i) line.skip(table.gap);
       const int blanks = widths[i].total() - display_width(text);
       if (table.columns[i].align == Align::number) line.skip(blanks);
-      line.put(text, Emphasis::strong, colour);
+      line.put(text, Emphasis::strong, color);
       if (table.columns[i].align == Align::left) line.skip(blanks);
     }
     line.end();
@@ -179,8 +179,8 @@ std::string shorten(std::string_view text, int width) {
   return path;
 }
 
-std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour) {
-  if (colour == Colour::off || emphasis == Emphasis::normal) return std::string(text);
+std::string emphasize(std::string_view text, Emphasis emphasis, Color color) {
+  if (color == Color::off || emphasis == Emphasis::normal) return std::string(text);
   const std::string_view code = emphasis == Emphasis::faint    ? "2"
                                 : emphasis == Emphasis::strong ? "1"
                                                                : "33";
@@ -203,14 +203,14 @@ void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout
     widths = measure(table);
     shrink(table, widths, *layout.width);
   }
-  write_titles(out, table, widths, layout.colour);
-  write_rule(out, table, widths, layout.colour);
+  write_titles(out, table, widths, layout.color);
+  write_rule(out, table, widths, layout.color);
   for (const TextRow& row : table.rows) {
-    if (row.rule == TextRow::Rule::above) write_rule(out, table, widths, layout.colour);
+    if (row.rule == TextRow::Rule::above) write_rule(out, table, widths, layout.color);
     Line line(out);
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       if (i) line.skip(table.gap);
-      put_cell(line, row.cells[i], table.columns[i].align, widths[i], layout.colour);
+      put_cell(line, row.cells[i], table.columns[i].align, widths[i], layout.color);
     }
     line.end();
   }

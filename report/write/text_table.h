@@ -59,6 +59,6 @@ void write(fmt::memory_buffer& out, const TextTable& table, const Layout& layout
 /// loses its middle.
 std::string shorten(std::string_view text, int width);
 /// `text` in the colors of `emphasis`, or unchanged if color is off.
-std::string emphasize(std::string_view text, Emphasis emphasis, Colour colour);
+std::string emphasize(std::string_view text, Emphasis emphasis, Color color);
 
 }  // namespace symprof::report

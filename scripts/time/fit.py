@@ -24,7 +24,7 @@ FOLDS = 10
 # How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 600, "attention_newer": 600,
          "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 160, "layer_norm": 300, "softmax": 300}
-# Where rows are so far from their neighbours that more of them narrow the intervals (judge_more_rows.py).
+# Where rows are so far from their neighbors that more of them narrow the intervals (judge_more_rows.py).
 DRAWN_OF = {("t4", "product_fp32"): 4800}
 LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
 SPREAD = {"product_16bit"}  # Drawn evenly among sizes; rows of other sources lie unevenly, few of them large.

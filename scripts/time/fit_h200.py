@@ -47,7 +47,7 @@ def interval_of(ratios, recorded):
 
 def fitted(program, recorded, beside, known=None):
     """Coefficients, residuals and interval of recorded calls, with others `beside` that no comparison judges on. Passes of
-    attention have the same sizes, and few rows have no neighbours: those have no points, and one width. A point's
+    attention have the same sizes, and few rows have no neighbors: those have no points, and one width. A point's
     measurements with and without its operands in the L2 cache, or made twice, are in one fold: they say too much of each
     other. The search begins at `known` coefficients, those of the file: from others it may end at ones that fit less well."""
     lines = recorded + beside

@@ -229,7 +229,7 @@ def is_fitted(line):
 
 
 def is_of_class(line):
-    """Rows whose residuals say something of their neighbours: neither products whose rows are not aligned, which other
+    """Rows whose residuals say something of their neighbors: neither products whose rows are not aligned, which other
     kernels compute, nor the memory-efficient kernel in 16 bit, which no device of this age chooses, nor cuDNN's batch norm
     with channels last, which counts as element-wise for want of a class."""
     work = line["work"]

@@ -219,7 +219,7 @@ apart: so fit.py draws 4,800. `judge_more_rows.py DATA` takes so many rows of a 
 | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 """
 SHORTEST_OF_PAIR, OCTAVES_OF_PAIR = 300, 0.125
-NEIGHBOURS = 8
+NEIGHBORS = 8
 
 
 def from_all_others(program, rows, table):
@@ -229,10 +229,10 @@ def from_all_others(program, rows, table):
     residuals = numpy.log(rows.us / fit.predicted(program, rows, times["coefficients"]))
     wrong = numpy.full(len(table), numpy.nan)
     for places in table.groupby(["split", "op", "kernel"]).indices.values():
-        if len(places) < NEIGHBOURS + 2:
+        if len(places) < NEIGHBORS + 2:
             continue
         sizes = numpy.log2(table.iloc[places][["batch", "m", "n", "k"]].to_numpy(dtype=float))
-        distances, near = cKDTree(sizes).query(sizes, NEIGHBOURS + 1)
+        distances, near = cKDTree(sizes).query(sizes, NEIGHBORS + 1)
         weights = 1 / (distances[:, 1:] + 0.1)
         said = (weights * residuals[places][near[:, 1:]]).sum(1) / weights.sum(1)
         wrong[places] = 100 * abs(residuals[places] - said)

@@ -71,7 +71,7 @@ def deepbench_products(folder):
     table = pandas.read_csv(folder / "ops_deepbench_gemm.csv")
     for gpu, device in {"V100": "v100", "T4": "t4"}.items():
         one = table[(table.gpu == gpu) & (table.dtype == "fp16")]
-        # In columns: without transposes a number's neighbour in A has the next m, in B the next k.
+        # In columns: without transposes a number's neighbor in A has the next m, in B the next k.
         layout = (one.trans_a == "N").astype(int) + (one.trans_b == "T")
         yield rows_of(device, "product_16bit", one[["m", "n", "k"]].assign(layout=layout), one.us, "DeepBench's fp16 GEMM")
 

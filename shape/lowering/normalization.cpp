@@ -28,9 +28,9 @@ Tensors batch_normalization(OnnxCall& call) {
 Tensors mean_variance_normalization(OnnxCall& call) {
   const at::Tensor& x = call.input(0);
   const Integers axes = call.integers("axes").value_or(Integers{0, 2, 3});
-  const at::Tensor centred = at::sub(x, at::mean(x, axes, /*keepdim=*/true));
-  const at::Tensor variance = at::mean(at::mul(centred, centred), axes, /*keepdim=*/true);
-  return {at::div(centred, at::add(at::sqrt(variance), 1e-9))};
+  const at::Tensor centered = at::sub(x, at::mean(x, axes, /*keepdim=*/true));
+  const at::Tensor variance = at::mean(at::mul(centered, centered), axes, /*keepdim=*/true);
+  return {at::div(centered, at::add(at::sqrt(variance), 1e-9))};
 }
 
 /// The sizes from `axis` on: PyTorch's normalized_shape.

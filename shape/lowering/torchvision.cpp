@@ -90,11 +90,11 @@ Tensors deformable_convolution(OnnxCall& call) {
 
 /// Along one axis of the image: the two neighbors of each sample and their weights. [regions,
 /// samples]; samples outside the image have zero weight.
-struct Neighbours {
+struct Neighbors {
   at::Tensor low, high, low_share, high_share;
 };
 
-Neighbours neighbours(const at::Tensor& at, std::int64_t size) {
+Neighbors neighbors(const at::Tensor& at, std::int64_t size) {
   const at::Tensor inside =
       at::logical_and(at::ge(at, -1), at::le(at, size)).to(at.device(), at.scalar_type());
   const at::Tensor place = at::clamp(at, 0, size - 1);
@@ -106,8 +106,8 @@ Neighbours neighbours(const at::Tensor& at, std::int64_t size) {
 }
 
 /// The four neighbors of each sample times their weights, [regions, y, x, channels].
-Tensors weighted_corners(const at::Tensor& x, const at::Tensor& image, const Neighbours& y_axis,
-                         const Neighbours& x_axis) {
+Tensors weighted_corners(const at::Tensor& x, const at::Tensor& image, const Neighbors& y_axis,
+                         const Neighbors& x_axis) {
   const at::Tensor pixels = x.permute({0, 2, 3, 1}), which = image.reshape({-1, 1, 1});
   Tensors corners;
   for (const bool lower : {false, true})
@@ -150,7 +150,7 @@ Tensors roi_align(OnnxCall& call) {
     if (!half_pixel) extent = at::clamp_min(extent, 1.0);
     const auto count = static_cast<double>(bins * ratio);
     const at::Tensor parts = positions(bins * ratio, 0.5 / count, 1 / count, scaled);
-    return neighbours(at::add(begin, at::mul(extent, parts)), size);
+    return neighbors(at::add(begin, at::mul(extent, parts)), size);
   };
   const Tensors corners =
       weighted_corners(x, image, samples(1, height, x.size(2)), samples(0, width, x.size(3)));

@@ -100,7 +100,7 @@ class Output(unittest.TestCase):
         self.assertEqual(code, 0)
         return text
 
-    def test_colour_only_on_a_terminal_that_wants_it(self):
+    def test_color_only_on_a_terminal_that_wants_it(self):
         self.assertIn(b"\x1b[1m", self.on_terminal("ops", NO_COLOR=""))
         self.assertNotIn(b"\x1b", self.on_terminal("ops", NO_COLOR="1"))
 

@@ -27,7 +27,7 @@ def records():
 
 
 def folded(rows):
-    """Neighbours that differ in `times` alone, as one."""
+    """Neighbors that differ in `times` alone, as one."""
     joined = []
     for row in rows:
         if joined and joined[-1][:3] == row[:3]:
@@ -171,7 +171,7 @@ class Asking(unittest.TestCase):
             self.assertEqual(found["totals"]["fwd_flops"], one["totals"]["fwd_flops"])
             self.assertEqual(sum(found["memory"]["at_peak"].values()), found["totals"]["peak_allocated_bytes"])
 
-    def test_experts_that_are_not_recognised_are_refused(self):
+    def test_experts_that_are_not_recognized_are_refused(self):
         done = program.run("profile", SMALL, "--parallel", "ep=2")
         self.assertEqual(done.returncode, 2)
         self.assertIn("no experts", done.stderr)

@@ -221,14 +221,14 @@ struct BrokenRule {
 
 constexpr BrokenRule rules[] = {
     {Broken::nothing, std::nullopt},
-    {Broken::residual, Cause::Kind::residual},
-    {Broken::pool, Cause::Kind::unquantized_op},
-    {Broken::chain, Cause::Kind::chain},
-    {Broken::second_reader, Cause::Kind::second_reader},
-    {Broken::graph_output, Cause::Kind::graph_output},
-    {Broken::cast, Cause::Kind::precision},
-    {Broken::head, Cause::Kind::pointwise_head},
-    {Broken::operand, Cause::Kind::operand},
+    {Broken::residual, Cause::residual},
+    {Broken::pool, Cause::unquantized_op},
+    {Broken::chain, Cause::chain},
+    {Broken::second_reader, Cause::second_reader},
+    {Broken::graph_output, Cause::graph_output},
+    {Broken::cast, Cause::precision},
+    {Broken::head, Cause::pointwise_head},
+    {Broken::operand, Cause::operand},
 };
 
 }  // namespace
@@ -241,22 +241,22 @@ TEST_SUITE("engine_causes") {
     std::vector<int> residual;
     for (const Cause& cause : causes) {
       CAPTURE(cause.what);
-      if (cause.kind == Cause::Kind::residual)
+      if (cause.kind == Cause::residual)
         residual.insert(residual.end(), cause.layers.begin(), cause.layers.end());
     }
     CHECK(residual == std::vector<int>{4, 7, 10, 14, 17, 21, 24, 28});
-    CHECK(sum_of(causes, Cause::Kind::residual) == doctest::Approx(0.232448 - 0.06144 - 0.007168));
-    const auto pool = std::ranges::find(causes, Cause::Kind::unquantized_op, &Cause::kind);
+    CHECK(sum_of(causes, Cause::residual) == doctest::Approx(0.232448 - 0.06144 - 0.007168));
+    const auto pool = std::ranges::find(causes, Cause::unquantized_op, &Cause::kind);
     REQUIRE(pool != causes.end());
     CHECK(pool->place == "GlobalAveragePool_246");
     CHECK(pool->layers == std::vector<int>{33});
-    CHECK(std::ranges::count(causes, Cause::Kind::unknown, &Cause::kind) == 0);
+    CHECK(std::ranges::count(causes, Cause::unknown, &Cause::kind) == 0);
   }
 
   TEST_CASE("with quantized residuals only the pooling is left") {
     const std::vector<Cause> causes = causes_of_sample("resnet18_qat-residual");
     REQUIRE(causes.size() == 1);
-    CHECK(causes[0].kind == Cause::Kind::unquantized_op);
+    CHECK(causes[0].kind == Cause::unquantized_op);
     CHECK(causes[0].place == "GlobalAveragePool_294");
     CHECK(causes[0].layers.size() == 2);  // DequantizeLinear_291 and QuantizeLinear_298.
   }
@@ -271,7 +271,7 @@ TEST_SUITE("engine_causes") {
     // Here the last Softmax takes float32, and its product returns float16.
     const std::vector<Cause> causes = causes_of_sample("tf_resnet50_fp16");
     REQUIRE(causes.size() == 1);
-    CHECK(causes[0].kind == Cause::Kind::precision);
+    CHECK(causes[0].kind == Cause::precision);
     CHECK(causes[0].layers == std::vector<int>{84});
   }
 
@@ -289,27 +289,27 @@ TEST_SUITE("engine_causes") {
         test::layer_text("Softmax_2", "CudaSoftMax", test::tensor_text("c", "Half"),
                          test::tensor_text("d", "Half"));
     CHECK(causes_of(read_engine(text + "]", "end.json")).empty());
-    const std::string quantised_again =
+    const std::string quantized_again =
         "," +
         test::layer_text("QuantizeLinear_3", "Reformat", test::tensor_text("d", "Half"),
                          test::tensor_text("e", "Int8"), R"(, "Origin": "QDQ")") +
         "]";
-    const std::vector<Cause> causes = causes_of(read_engine(text + quantised_again, "middle.json"));
+    const std::vector<Cause> causes = causes_of(read_engine(text + quantized_again, "middle.json"));
     REQUIRE(causes.size() == 1);
-    CHECK(causes[0].kind == Cause::Kind::unquantized_op);
+    CHECK(causes[0].kind == Cause::unquantized_op);
     CHECK(causes[0].layers == std::vector<int>{1, 3});
   }
 
   TEST_CASE("residuals and a pooling of MobileNetV2, and no cause in a network of one dtype") {
     const std::vector<Cause> causes = causes_of_sample("mobilenetv2_qat");
     // Each of its ten residual Adds: torchvision's MobileNetV2 has so many.
-    CHECK(std::ranges::count(causes, Cause::Kind::residual, &Cause::kind) == 10);
-    CHECK(std::ranges::count(causes, Cause::Kind::unquantized_op, &Cause::kind) == 1);
+    CHECK(std::ranges::count(causes, Cause::residual, &Cause::kind) == 10);
+    CHECK(std::ranges::count(causes, Cause::unquantized_op, &Cause::kind) == 1);
     CHECK(causes.size() == 11);
     CHECK(causes_of_sample("tf_resnet50_fp32").empty());
     const std::vector<Cause> residuals = causes_of_sample("mobilenetv2_residuals");
     REQUIRE(residuals.size() == 1);  // Quantized residuals; its pooling is in 16 bits.
-    CHECK(residuals[0].kind == Cause::Kind::unquantized_op);
+    CHECK(residuals[0].kind == Cause::unquantized_op);
     CHECK(residuals[0].place == "GlobalAveragePool_747");
   }
 

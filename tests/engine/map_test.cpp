@@ -174,8 +174,8 @@ g (float[2, 4] x, float[4, 4] w) => (float[2, 4] y) {
     CHECK(nodes_at(map, 0).nodes.size() == 9 + 1);  // Up to Relu_2, and a parallel node.
     CHECK(nodes_at(map, 1).owner == 0);
     CHECK(mapping_of(model, map, "Q_out").mapping ==
-          Mapping::kernel);  // Beside the region: its neighbour.
-    CHECK(mapping_of(model, map, "Q_out").layers.at(0).rule == Rule::neighbour);
+          Mapping::kernel);  // Beside the region: its neighbor.
+    CHECK(mapping_of(model, map, "Q_out").layers.at(0).rule == Rule::neighbor);
   }
 
   TEST_CASE("an engine of TensorRT 10.16: every layer and node") {

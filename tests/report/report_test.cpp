@@ -141,8 +141,8 @@ TEST_SUITE("report") {
     check_page("table_ops", "a row for each operator, most FLOPs first",
                table({.by = By::op, .sort = column("fwd_flops")}, {}));
     check_page("table_100", "a table on 100 columns", table({}, {.width = 100}));
-    check_page("table_colour", "a table in colour on 160 columns",
-               table({}, {.colour = Colour::on, .width = 160}));
+    check_page("table_color", "a table in color on 160 columns",
+               table({}, {.color = Color::on, .width = 160}));
     check_page(
         "table_columns", "a table of four chosen columns",
         table({}, {}, {column("op"), column("module"), column("calls"), column("confidence")}));

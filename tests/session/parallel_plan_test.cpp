@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "session/mesh.h"
 #include "session/session.h"
 #include "tests/support/source_folder.h"
 

@@ -95,7 +95,7 @@ void split_experts(Graph& graph, const ParallelOptions& options, const ValueSpec
   const SettingRef where{"parallel", options.text};
   if (all.empty())
     throw Error(
-        where, graph.path + " has no experts that are recognised.",
+        where, graph.path + " has no experts that are recognized.",
         "Those are whose products are one call, torch._grouped_mm of rows sorted by expert; "
         "a module, a loop or a padded batch for each expert is not.");
   for (const ExpertProducts& one : all)

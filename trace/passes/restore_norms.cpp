@@ -72,10 +72,10 @@ class NormRestorer {
   }
 
   /// The scope of a module beside the one of `neighbour`.
-  ScopeId scope_of(const std::string& path, ScopeId neighbour) {
+  ScopeId scope_of(const std::string& path, ScopeId neighbor) {
     const auto found = std::ranges::find(graph_.scopes, path, &Scope::path);
     if (found != graph_.scopes.end()) return static_cast<ScopeId>(found - graph_.scopes.begin());
-    const ScopeId parent = graph_.scopes[static_cast<std::size_t>(neighbour)].parent;
+    const ScopeId parent = graph_.scopes[static_cast<std::size_t>(neighbor)].parent;
     graph_.scopes.push_back({.path = path, .parent = parent});
     return static_cast<ScopeId>(graph_.scopes.size()) - 1;
   }

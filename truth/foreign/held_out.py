@@ -2,7 +2,7 @@
 import torch
 
 from catalog import Model
-from transformers_models import HF, SMALL, TOKENS, labelled, made
+from transformers_models import HF, SMALL, TOKENS, labeled, made
 
 
 def tokens(batch, length, count=64):
@@ -157,17 +157,17 @@ def rigid_motions():
 
 
 def plain(name, **options):
-    return lambda: (made(name, **{**SMALL, **TOKENS, **options}), (), labelled())
+    return lambda: (made(name, **{**SMALL, **TOKENS, **options}), (), labeled())
 
 
 def short_convolutions():
-    return made("ConvBertForMaskedLM", **SMALL, **TOKENS, embedding_size=32, conv_kernel_size=3), (), labelled()
+    return made("ConvBertForMaskedLM", **SMALL, **TOKENS, embedding_size=32, conv_kernel_size=3), (), labeled()
 
 
 def narrow_bert():
     model = made("MobileBertForMaskedLM", **SMALL, **TOKENS, embedding_size=16, intra_bottleneck_size=16,
                  true_hidden_size=16)
-    return model, (), labelled()
+    return model, (), labeled()
 
 
 def audio_spectrogram():
@@ -215,7 +215,7 @@ def translation():
     sizes = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64,
              "encoder_attention_heads": 2, "decoder_attention_heads": 2}
     model = made("MarianMTModel", "MarianConfig", **TOKENS, **sizes, pad_token_id=0, decoder_start_token_id=1)
-    return model, (), labelled()
+    return model, (), labeled()
 
 
 MODELS = {

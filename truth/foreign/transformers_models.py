@@ -18,7 +18,7 @@ def made(name, config_name=None, **options):
     return getattr(transformers, name)(getattr(transformers, config_name)(**options))
 
 
-def labelled():
+def labeled():
     tokens = ids()
     return {"input_ids": tokens, "labels": tokens}
 
@@ -42,17 +42,17 @@ def step_with_cache():
 def xlnet():
     model = made("XLNetLMHeadModel", "XLNetConfig", vocab_size=128, d_model=32, n_layer=2, n_head=2,
                  d_inner=64)
-    return model, (), labelled()
+    return model, (), labeled()
 
 
 def masked_language(name, **options):
-    return lambda: (made(name, **{**SMALL, **TOKENS, **options}), (), labelled())
+    return lambda: (made(name, **{**SMALL, **TOKENS, **options}), (), labeled())
 
 
 def funnel():
     model = made("FunnelForMaskedLM", vocab_size=128, block_sizes=[1, 1], num_decoder_layers=1,
                  d_model=32, n_head=2, d_head=16, d_inner=64)
-    return model, (), labelled()
+    return model, (), labeled()
 
 
 def longformer():
@@ -187,7 +187,7 @@ def blip():
     vision = {**SMALL, "image_size": 32, "patch_size": 16, "projection_dim": 16}
     config = transformers.BlipConfig(text_config=text, vision_config=vision, projection_dim=16)
     model = transformers.BlipForConditionalGeneration(config)
-    return model, (), {"pixel_values": torch.randn(2, 3, 32, 32), **labelled()}
+    return model, (), {"pixel_values": torch.randn(2, 3, 32, 32), **labeled()}
 
 
 def layout():

@@ -95,7 +95,7 @@ def model_of(row: dict[str, str], dtype: torch.dtype) -> Any:
         return transformers.AutoModelForCausalLM.from_config(config, **flash)
 
 
-def quantised(model: Any, kind: str, dtype: torch.dtype) -> Any:
+def quantized(model: Any, kind: str, dtype: torch.dtype) -> Any:
     """Linear layers with 4-bit weights in place of all but the head, as bitsandbytes' and GPTQ's loaders leave them."""
     from kernels import FourBitLinear
 
@@ -150,14 +150,14 @@ def prepared(row: dict[str, str]) -> Any:
     if "LoRA" not in row["method"]:
         raise CannotRebuild(f"method {row['method']}")
     if row["method"] != "LoRA":
-        model = quantised(model, "nf4" if "nf4" in row["method"] else "gptq", dtype)
+        model = quantized(model, "nf4" if "nf4" in row["method"] else "gptq", dtype)
     if "PEFT preparation by PEFT" in row["method_config"]:
         norms_in_float32(model)
     return with_lora(model, row)
 
 
 def norms_in_float32(model: Any) -> None:
-    """PEFT's prepare_model_for_kbit_training makes all that is not quantised float32; trl's peft_module_casting_to_bf16, which
+    """PEFT's prepare_model_for_kbit_training makes all that is not quantized float32; trl's peft_module_casting_to_bf16, which
     SFTTrainer calls after it, makes embeddings and head bfloat16 again. The norms stay."""
     for name, module in model.named_modules():
         if isinstance(module, nn.LayerNorm) or "norm" in name:

@@ -174,7 +174,7 @@ class FourBitLinear(nn.Module):
         def constant(size: Any, kind_of: torch.dtype) -> nn.Parameter:
             return nn.Parameter(torch.empty(size, dtype=kind_of, device="meta"), requires_grad=False)
 
-        if kind == "nf4":  # Blocks of 64; with double quantisation their scales are bytes, in blocks of 256.
+        if kind == "nf4":  # Blocks of 64; with double quantization their scales are bytes, in blocks of 256.
             self.weight = constant((count // 2, 1), torch.uint8)
             self.absmax = constant(count // 64, torch.uint8 if nested else torch.float32)
             self.code = constant(16, torch.float32)

@@ -66,11 +66,11 @@ def model_of(row: dict[str, str], libraries: str) -> Any:
     with torch.device("meta"):
         model = lora.GPT(config)
     lora.mark_only_lora_as_trainable(model)
-    return quantised(model) if "nf4" in row["method"] else model
+    return quantized(model) if "nf4" in row["method"] else model
 
 
-def quantised(model: Any) -> Any:
-    """Lightning's BitsandbytesPrecision("nf4"): every linear layer, the head too, without double quantisation. It packs
+def quantized(model: Any) -> Any:
+    """Lightning's BitsandbytesPrecision("nf4"): every linear layer, the head too, without double quantization. It packs
     weights from float16 (fabric/plugins/precision/bitsandbytes.py: _quantize_weight)."""
     from kernels import FourBitLinear
 

@@ -1,4 +1,4 @@
-"""Reductions, softmax, normalisations, losses."""
+"""Reductions, softmax, normalizations, losses."""
 import functools
 import itertools
 

@@ -36,7 +36,7 @@ def results_of(node):
 def node_data(program, model, figure):
     with tempfile.TemporaryDirectory() as folder:
         path = pathlib.Path(folder) / "data.json"
-        subprocess.run([program, "dot", str(model), "--format", "model-explorer", "--colour", figure, "-o", str(path)],
+        subprocess.run([program, "dot", str(model), "--format", "model-explorer", "--color", figure, "-o", str(path)],
                        check=True)
         return json.loads(path.read_text())
 

@@ -134,7 +134,7 @@ class BestMatch {
       join(group.a[k], group.b[k]);
   }
 
-  static constexpr int near_score = 8, op_score = 4, name_score = 2, neighbour_score = 3;
+  static constexpr int near_score = 8, op_score = 4, name_score = 2, neighbor_score = 3;
   static constexpr int surest = near_score + op_score + name_score;
 
   std::vector<Candidate> candidates(const Group& group) const {
@@ -162,9 +162,9 @@ class BestMatch {
     if (a_[i].op_type == b_[j].op_type) total += op_score;
     if (!a_[i].name.empty() && a_[i].name == b_[j].name) total += name_score;
     total += static_cast<int>(std::min<std::size_t>(2, paired_operands(a_[i], b_[j], partners_))) *
-             neighbour_score;
-    if (i > 0 && j > 0 && of_a_[i - 1] == j - 1) total += neighbour_score;
-    if (i + 1 < a_.size() && of_a_[i + 1] == j + 1) total += neighbour_score;
+             neighbor_score;
+    if (i > 0 && j > 0 && of_a_[i - 1] == j - 1) total += neighbor_score;
+    if (i + 1 < a_.size() && of_a_[i + 1] == j + 1) total += neighbor_score;
     return total;
   }
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workbench/constants.h"
 #include "workbench/optimize/attributes.h"
-#include "workbench/optimize/evaluate.h"
 
 namespace symprof::workbench::evaluation {
 

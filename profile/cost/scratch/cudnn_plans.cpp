@@ -32,9 +32,9 @@ Count padded_bytes(const TensorSpec& tensor) {
 
 /// The first convolution of a network: few channels, small window. Its gradients need copies in
 /// half precision.
-bool meets_colours(PlanPass pass, const PlannedConvolution& c) {
-  constexpr std::int64_t colours = 3, largest_window = 16;
-  if (c.input.sizes[1] > colours || c.channels_last) return false;
+bool meets_colors(PlanPass pass, const PlannedConvolution& c) {
+  constexpr std::int64_t colors = 3, largest_window = 16;
+  if (c.input.sizes[1] > colors || c.channels_last) return false;
   const bool is_forward = pass == PlanPass::forward, is_fp32 = !is_half(c.input.dtype);
   if (places_of(c.weight) <= largest_window) return is_forward || is_fp32;
   return is_forward && is_fp32 &&
@@ -158,7 +158,7 @@ std::optional<std::int64_t> recurrent_workspace_bytes(const RecurrentSizes& size
 
 std::int64_t plan_workspace_bytes(PlanPass pass, const PlannedConvolution& c,
                                   const DeviceSpec& device) {
-  if (!device.cudnn_copies_operands || c.groups != 1 || meets_colours(pass, c)) return 0;
+  if (!device.cudnn_copies_operands || c.groups != 1 || meets_colors(pass, c)) return 0;
   const Count copies = copied_operands(c);
   if (is_plain_product(c) && is_aligned_row(c)) {
     if (pass != PlanPass::weight_gradient) return 0;

@@ -40,7 +40,7 @@ bool is_summed(const Call& call, std::size_t dimension, std::size_t rank) {
 }
 
 /// True if neighbors in memory belong to different results.
-bool keeps_neighbours(const Call& call, const TensorSpec& in) {
+bool keeps_neighbors(const Call& call, const TensorSpec& in) {
   for (std::size_t i = in.sizes.size(); i-- > 0;)
     if (in.sizes[i] > 1 && (in.strides.empty() || in.strides[i] == 1))
       return !is_summed(call, i, in.sizes.size());
@@ -105,7 +105,7 @@ LaunchEstimate reduces(const Call& call, const Cost& cost, const DeviceSpec& dev
                                     length * together / blocks, percent / 100.0, launches);
   const bool has_kernel = estimate && !estimate->kernels.empty() && length > 0;
   if (!has_kernel || launches > 1 || device.is_cpu) return estimate;
-  const bool is_across = keeps_neighbours(call, *in);
+  const bool is_across = keeps_neighbors(call, *in);
   const bool is_apart = !is_across && lies_apart(call, *in);
   const std::int64_t bytes = bytes_of(call, *in, is_across, is_apart, device);
   auto& work = std::get<RowWork>(estimate->kernels[0].work);

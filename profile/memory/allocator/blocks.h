@@ -23,7 +23,7 @@ struct ExpandableSegment {
   std::int64_t bytes = 0;
 };
 
-/// Part of a segment. Neighbours are linked in the order of addresses.
+/// Part of a segment. Neighbors are linked in the order of addresses.
 struct Block {
   Address address = 0;
   std::int64_t bytes = 0;

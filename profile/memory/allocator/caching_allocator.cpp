@@ -83,7 +83,7 @@ void AllocatorImplementation::free(Address address) {
   statistics.requested_bytes.add(-block->requested_bytes);
   block->is_allocated = false;
   std::int64_t split_change = 0;
-  for (Block* neighbour : {block->previous, block->next}) split_change -= merge(block, neighbour);
+  for (Block* neighbor : {block->previous, block->next}) split_change -= merge(block, neighbor);
   block->pool->insert(block);
   if (block->segment != nullptr) return;
   if (block->is_split()) split_change += block->bytes;

@@ -41,7 +41,7 @@ class AllocatorImplementation {
   void count_use(Block& block, bool was_split, bool is_first_part);
 
   // Frees.
-  std::int64_t merge(Block* block, Block* neighbour);
+  std::int64_t merge(Block* block, Block* neighbor);
   bool release_oversize_blocks(const Request& request);
   void collect_garbage();
   void release_unsplit_blocks(Pool& pool);

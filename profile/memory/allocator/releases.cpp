@@ -8,22 +8,22 @@ namespace symprof::profile {
 using Implementation = AllocatorImplementation;
 
 /// Merges a free neighbor of the same kind into `block`. Returns the neighbor's bytes, or 0.
-std::int64_t Implementation::merge(Block* block, Block* neighbour) {
-  if (neighbour == nullptr || neighbour->is_allocated || neighbour->is_mapped != block->is_mapped)
+std::int64_t Implementation::merge(Block* block, Block* neighbor) {
+  if (neighbor == nullptr || neighbor->is_allocated || neighbor->is_mapped != block->is_mapped)
     return 0;
-  if (neighbour->is_mapped)
-    neighbour->pool->free.erase(neighbour);
+  if (neighbor->is_mapped)
+    neighbor->pool->free.erase(neighbor);
   else
-    neighbour->pool->unmapped.erase(neighbour);
-  const std::int64_t bytes = neighbour->bytes;
-  if (block->previous == neighbour) {
-    block->address = neighbour->address;
-    link(neighbour->previous, block, block->next);
+    neighbor->pool->unmapped.erase(neighbor);
+  const std::int64_t bytes = neighbor->bytes;
+  if (block->previous == neighbor) {
+    block->address = neighbor->address;
+    link(neighbor->previous, block, block->next);
   } else {
-    link(block->previous, block, neighbour->next);
+    link(block->previous, block, neighbor->next);
   }
   block->bytes += bytes;
-  arena_.kill(neighbour);
+  arena_.kill(neighbor);
   return bytes;
 }
 

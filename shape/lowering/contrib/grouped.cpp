@@ -180,7 +180,7 @@ Tensors in_steps(const OnnxCall& call, Attention attention, const Step& step) {
 
 Tensors group_query_attention(OnnxCall& call) {
   if (call.has(key_scale) || call.has(value_scale))
-    call.fail("a quantised cache (k_scale, v_scale) is not supported");
+    call.fail("a quantized cache (k_scale, v_scale) is not supported");
   if (call.is_set("sliding_window_cache"))
     call.fail("a cache of a window's size (sliding_window_cache) is not supported");
   Heads x = split(call);

@@ -13,7 +13,7 @@ at::Tensor broadcastable(const at::Tensor& parameter) {
   return parameter.numel() == 1 ? parameter.reshape({}) : parameter;
 }
 
-at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_point) {
+at::Tensor centered(const OnnxCall& call, std::size_t value, std::size_t zero_point) {
   const at::Tensor x = call.input(value).to(at::kFloat);
   if (!call.has(zero_point)) return x;
   const at::Tensor zero = to_device_of(broadcastable(call.input(zero_point)), x);
@@ -21,7 +21,7 @@ at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_poi
 }
 
 at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places) {
-  const at::Tensor x = centred(call, places.value, places.zero_point);
+  const at::Tensor x = centered(call, places.value, places.zero_point);
   const at::Tensor scale = to_device_of(broadcastable(call.input(places.scale)), x);
   return at::mul(x, scale.to(at::kFloat)).to(scale.scalar_type());
 }
@@ -108,7 +108,7 @@ Tensors where(OnnxCall& call) {
 
 /// (A - zero point) x (B - zero point) as int32.
 Tensors integer_product(OnnxCall& call) {
-  const at::Tensor a = centred(call, 0, 1), b = centred(call, 2, 3);
+  const at::Tensor a = centered(call, 0, 1), b = centered(call, 2, 3);
   return {at::mul(a, to_device_of(b, a)).to(at::kInt)};
 }
 

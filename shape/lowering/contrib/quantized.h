@@ -18,7 +18,7 @@ struct QuantizedPlaces {
 at::Tensor dequantized(const OnnxCall& call, const QuantizedPlaces& places);
 
 /// value - zero point as float32: `dequantized` without the scale.
-at::Tensor centred(const OnnxCall& call, std::size_t value, std::size_t zero_point);
+at::Tensor centered(const OnnxCall& call, std::size_t value, std::size_t zero_point);
 
 /// round(x / scale) + zero point, half to even, within the range of `type`.
 at::Tensor quantized(const OnnxCall& call, const at::Tensor& x, std::size_t scale,

@@ -33,7 +33,7 @@ class Casts(unittest.TestCase):
             self.compare(f"cast_{model}.pt2", self.OPTIONS)
 
     def test_models_of_packages_are_as_if_built_in_the_dtype(self):
-        """A quantiser and a decoder that compute in float32 inside of autocast(enabled=False) and cast back."""
+        """A quantizer and a decoder that compute in float32 inside of autocast(enabled=False) and cast back."""
         for model in self.PACKAGES:
             self.compare(f"{model}.pt2", self.PACKAGES[model])
 

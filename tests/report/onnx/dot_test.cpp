@@ -124,7 +124,7 @@ TEST_SUITE("workbench_dot") {
     CHECK(data["main_graph"]["gradient"].size() == 2);
   }
 
-  TEST_CASE("colours follow costs") {
+  TEST_CASE("colors follow costs") {
     fmt::memory_buffer out;
     report::write_dot(out, drawn("cnn", true), {{"node_Conv_35", 100}, {"node_relu", 0}});
     const std::string text = fmt::to_string(out);

@@ -1,4 +1,4 @@
-"""Operators with quantised operands. onnxruntime rounds integers after single-precision arithmetic in an order of
+"""Operators with quantized operands. onnxruntime rounds integers after single-precision arithmetic in an order of
 its own, so that results of 8 bits may be one step apart."""
 import ml_dtypes
 import numpy as np
@@ -48,7 +48,7 @@ def elementwise_entries():
 
 
 def product_entries():
-    random = Random("quantised products")
+    random = Random("quantized products")
     a, b = random.bytes(2, 3, 4), random.bytes(4, 5)
     scales, zeros = random.positive(5) / 100, random.bytes(5)
     bias = random.reals(5)

@@ -82,7 +82,7 @@ def rotated(x, cosine, sine):
 
 
 def grouped_with_norms(entry):
-    """A prompt: each head of queries and keys is normalised, then rotated."""
+    """A prompt: each head of queries and keys is normalized, then rotated."""
     query, key, value, *_ = entry.inputs
     cosine, sine = (entry.inputs[i][: query.shape[1]] for i in (7, 8))
     q = heads_of(query, entry.attributes["num_heads"])

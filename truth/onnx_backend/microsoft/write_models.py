@@ -5,7 +5,7 @@
 
 Two layers of BERT and of GPT-2 (classical.py). onnxruntime.transformers.optimizer puts
 Attention, SkipLayerNormalization, BiasGelu, EmbedLayerNormalization … in place of what the exporter wrote.
-`optimised` is its Python fusions; `extended` is onnxruntime's own optimization of level 2; `quantised` is the optimised
+`optimized` is its Python fusions; `extended` is onnxruntime's own optimization of level 2; `quantized` is the optimized
 model with 8-bit weights and inputs (quantize_dynamic) after that; `4_bits` has weights of 4 bits."""
 import pathlib
 import sys
@@ -55,7 +55,7 @@ def extended(path, target):
     return onnx.load(target)
 
 
-def quantised(path, target):
+def quantized(path, target):
     types = {"DefaultTensorType": onnx.TensorProto.FLOAT}
     quantize_dynamic(str(path), str(target), weight_type=QuantType.QInt8, extra_options=types)
     return extended(target, target.with_suffix(".extended"))
@@ -87,11 +87,11 @@ def main():
             plain, fused = folder / "plain.onnx", folder / "fused.onnx"
             export(*build(), plain)
             write(onnx.load(plain), HERE / f"{name}.onnx")
-            optimised = optimizer.optimize_model(str(plain), name, HEADS, HIDDEN, FusionOptions(name), opt_level=0)
-            optimised.save_model_to_file(str(fused))
-            write(onnx.load(fused), HERE / f"{name}_optimised.onnx")
+            optimized = optimizer.optimize_model(str(plain), name, HEADS, HIDDEN, FusionOptions(name), opt_level=0)
+            optimized.save_model_to_file(str(fused))
+            write(onnx.load(fused), HERE / f"{name}_optimized.onnx")
             write(extended(plain, folder / "extended.onnx"), HERE / f"{name}_extended.onnx")
-        write(quantised(fused, folder / "quantised.onnx"), HERE / "gpt2_quantised.onnx")
+        write(quantized(fused, folder / "quantized.onnx"), HERE / "gpt2_quantized.onnx")
         write(with_4_bits(fused), HERE / "gpt2_4_bits.onnx")
 
 

@@ -132,10 +132,10 @@ std::optional<Normed> scaled_norm(const Editor& editor, int product) {
     const std::string normed = editor.node(product).input(which);
     const int quotient = editor.maker(normed);
     if (!editor.is(quotient, "Div") || !editor.is_private(normed)) continue;
-    const std::string centred = editor.node(quotient).input(0);
+    const std::string centered = editor.node(quotient).input(0);
     const auto deviation = deviation_of(editor, editor.node(quotient).input(1));
-    const int difference = editor.maker(centred);
-    if (!deviation || deviation->of != centred || !editor.is(difference, "Sub")) continue;
+    const int difference = editor.maker(centered);
+    if (!deviation || deviation->of != centered || !editor.is(difference, "Sub")) continue;
     const std::string source = editor.node(difference).input(0);
     const int mean = last_axis_mean(editor, editor.node(difference).input(1));
     if (mean < 0 || editor.node(mean).input(0) != source) continue;

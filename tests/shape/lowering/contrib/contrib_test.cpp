@@ -49,11 +49,11 @@ bool calls(const Profile& profile, const std::string& op) {
 }
 
 /// `recomputed`: FLOPs of products that a fused attention recomputes in backward.
-void check_same_products(const std::string& plain, const std::string& optimised,
+void check_same_products(const std::string& plain, const std::string& optimized,
                          std::int64_t recomputed = 0) {
-  CAPTURE(optimised);
+  CAPTURE(optimized);
   for (const Mode mode : {Mode::eval, Mode::train}) {
-    const Totals before = totals_of(plain, mode), after = totals_of(optimised, mode);
+    const Totals before = totals_of(plain, mode), after = totals_of(optimized, mode);
     CHECK(before.fwd_flops > 0);
     CHECK(after.fwd_flops == before.fwd_flops);
     CHECK(after.bwd_flops == before.bwd_flops + recomputed);
@@ -71,14 +71,14 @@ TEST_SUITE("onnx_microsoft") {
     check_same_products("bert.onnx", "bert_extended.onnx");
     // The product of queries and keys, in both layers.
     constexpr std::int64_t recomputed = layers * 2 * batch * length * length * hidden;
-    check_same_products("bert.onnx", "bert_optimised.onnx", recomputed);
+    check_same_products("bert.onnx", "bert_optimized.onnx", recomputed);
     check_same_products("gpt2.onnx", "gpt2_extended.onnx");
-    check_same_products("gpt2.onnx", "gpt2_optimised.onnx", recomputed);
+    check_same_products("gpt2.onnx", "gpt2_optimized.onnx", recomputed);
   }
 
   TEST_CASE("so has a model with weights quantized by onnxruntime") {
     const Totals plain = totals_of("gpt2.onnx", Mode::eval);
-    CHECK(totals_of("gpt2_quantised.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
+    CHECK(totals_of("gpt2_quantized.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
     CHECK(totals_of("gpt2_4_bits.onnx", Mode::eval).fwd_flops == plain.fwd_flops);
   }
 
