@@ -111,6 +111,24 @@ void cut(std::vector<Row>& rows, std::size_t top) {
   rows.push_back(std::move(others));
 }
 
+/// Views, and copies that copy nothing.
+bool costs_nothing(const RowFigures& row) {
+  return row.confidence == Confidence::free && row.output_bytes == 0 && row.temp_bytes == 0 &&
+         row.param_bytes == 0 && row.backward_bytes == 0 && row.time_ns == 0;
+}
+
+/// A compiled function has dozens of them between two modules.
+bool is_more_of(const Row& before, const Row& row) {
+  return before.op_type == row.op_type && before.module == row.module &&
+         costs_nothing(before.figures) && costs_nothing(row.figures);
+}
+
+void append(Row& before, const Row& row) {
+  add(before, row);
+  before.figures.accumulate_bytes = row.figures.accumulate_bytes;
+  before.op = fmt::format("{} nodes", before.nodes.size());
+}
+
 profile::FoldBy fold_by(By by) {
   switch (by) {
     case By::module:
@@ -161,11 +179,16 @@ std::int64_t unmodelled(const Row& row, Column column) {
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options) {
   std::vector<Row> result;
   const profile::FoldOptions fold{fold_by(options.by), options.depth};
+  bool was_call = false;  // The row before is one of calls outside of the modules.
   for (const profile::FoldedRow& folded : profile::fold(profile, fold)) {
     Row row = row_of(folded, profile, options);
-    const bool absent =
-        row.figures.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer");
-    if (!absent) result.push_back(std::move(row));
+    if (row.figures.calls == 0 && (folded.kind == "loss" || folded.kind == "optimizer")) continue;
+    const bool is_call = options.by == By::module && options.depth && folded.kind != "call_module";
+    if (is_call && was_call && is_more_of(result.back(), row))
+      append(result.back(), row);
+    else
+      result.push_back(std::move(row));
+    was_call = is_call;
   }
   return result;
 }

@@ -50,8 +50,9 @@ std::int64_t unknown_times(const RowFigures& row, const Figure& figure);
 /// The rows of `profile`, folded, sorted and cut as `options` say.
 std::vector<Row> rows(const Profile& profile, const RowOptions& options);
 
-/// All rows, in execution order. This and the next two are rows() in three parts, for the profiles
-/// of one model at several sizes, whose rows must be in the same order.
+/// All rows, in execution order; by module with a depth, calls of one operator behind each other
+/// that are in no module and cost nothing are one row. This and the next two are rows() in three
+/// parts, for the profiles of one model at several sizes, whose rows must be in the same order.
 std::vector<Row> rows_as_run(const Profile& profile, const RowOptions& options);
 /// The places of `rows` in the order that `options` wants.
 std::vector<std::size_t> order_of(const std::vector<Row>& rows, const RowOptions& options);

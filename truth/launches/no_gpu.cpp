@@ -1,5 +1,5 @@
-// Before the GPU that computes nothing: there is none. A caller that asks a device for something ends
-// here.
+// Before the GPU that computes nothing: there is none. A caller that asks a device for something
+// ends here.
 #include <cstdio>
 #include <cstdlib>
 
