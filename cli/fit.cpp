@@ -10,9 +10,11 @@
 #include "cli/formats.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
+#include "cli/profile_formats.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/plan/fit.h"
+#include "report/profile/measured_memory.h"
 #include "session/read_job.h"
 #include "session/read_text.h"
 #include "session/session.h"
@@ -22,10 +24,30 @@ namespace {
 
 struct FitText {
   SettingTexts model;
-  std::string largest, price, samples, deadline, format;
+  std::string largest, price, samples, deadline, measured_memory, format;
   bool with_plans = false;
   OutputOptions output;
 };
+
+/// Throws Error where there is no one prediction, or no place to print it.
+void check_measured_memory(const FitText& text, const FitQuestion& question, Format format) {
+  if (text.measured_memory.empty()) return;
+  if (question.devices.size() > 1)
+    throw Error("--measured-memory", "it was measured on one device.",
+                "Name that one: --device a100-80g.");
+  if (format != Format::table)
+    throw Error("--measured-memory", "--format json of fit has no place for a measured history.",
+                "symprof profile --format json has it.");
+}
+
+void write_measured_memory(fmt::memory_buffer& out, Session& session, const Settings& settings,
+                           const FitText& text) {
+  const PreparedModel model = session.prepare(settings);
+  const MeasuredMemory both =
+      measured_memory(text.measured_memory, session.profile(model), model.settings);
+  out.push_back('\n');
+  report::write_measured_memory(out, both, report::top_differences, layout_of(text.output));
+}
 
 int run(const FitText& text) {
   SettingTexts texts = text.model;
@@ -35,16 +57,22 @@ int run(const FitText& text) {
                              .job = settings::read_job({text.price, text.samples, text.deadline})};
   Settings settings = read_settings(texts);
   const Format format = read_format(Verb::fit, text.format);
+  check_measured_memory(text, question, format);
   check_output(text.output);
   ProgressBar progress(text.output);
   settings.step.progress = progress.callback();
-  const FitAnswer answer = Session(texts.model).fit(settings, question);
+  Session session(texts.model);
+  const FitAnswer answer = session.fit(settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
     report::write_fit_json(out, answer.reports, answer.job, answer.settings, spell_as_option);
   else
     report::write_fit(out, answer.reports, answer.job, answer.settings.step,
                       layout_of(text.output));
+  if (!text.measured_memory.empty()) {
+    if (question.devices.size() == 1) settings.step.device = question.devices.front();
+    write_measured_memory(out, session, settings, text);
+  }
   progress.clear();
   write_result(text.output, out, format);
   const bool fits_all = std::ranges::all_of(
@@ -83,6 +111,9 @@ Run add_fit(CLI::App& app) {
             "largest batch that fits");
   group.add("--samples", text->samples, "N", "Number of samples to process: 1e6");
   group.add("--deadline", text->deadline, "TIME", "Time limit for --samples: 3d, 12h or 90min");
+  group.add("--measured-memory", text->measured_memory, "SNAPSHOT",
+            "A memory snapshot of this step on a GPU: its requests and peaks beside the predicted "
+            "ones");
   add_format_option(group, text->format, Verb::fit);
   add_output_options(app, text->output);
   return [text] { return run(*text); };

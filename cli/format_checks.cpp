@@ -11,6 +11,7 @@ using report::FormatRow;
 
 bool has_formulas(const FormatRow& format) { return format.has_formulas; }
 bool has_measurement(const FormatRow& format) { return format.has_measurement; }
+bool has_measured_memory(const FormatRow& format) { return format.has_measured_memory; }
 bool has_peak_table(const FormatRow& format) { return format.peak != report::PeakTable::absent; }
 
 /// Throws Error that names the formats which support `option`.
@@ -33,6 +34,10 @@ void check_has_peak_table(const FormatRow& format) {
 
 void check_has_measurement(const FormatRow& format) {
   check_can(format, has_measurement, "--measured", "place for what was measured");
+}
+
+void check_has_measured_memory(const FormatRow& format) {
+  check_can(format, has_measured_memory, "--measured-memory", "place for a measured history");
 }
 
 void check_has_file(const FormatRow& format, const std::string& file) {

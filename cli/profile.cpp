@@ -39,6 +39,8 @@ int run(const ProfileText& text) {
   const Profile profile = session.profile(model);
   if (!options.measured_file.empty())
     options.measured = read_measurement(options.measured_file, profile);
+  if (!options.memory_file.empty())
+    options.memory = measured_memory(options.memory_file, profile, model.settings);
   progress.clear();
   print(profile, model.settings, options);
   return done;

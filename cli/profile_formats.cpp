@@ -9,6 +9,7 @@
 #include "report/profile/json.h"
 #include "report/profile/markdown.h"
 #include "report/profile/measured.h"
+#include "report/profile/measured_memory.h"
 #include "report/profile/memory_snapshot.h"
 #include "report/profile/peak_owners.h"
 #include "report/profile/table.h"
@@ -27,17 +28,21 @@ void write_tables(fmt::memory_buffer& out, const Profile& profile, const Setting
     report::write_measured_table(out, profile, *options.measured, options.rows,
                                  settings.step.device, layout);
   }
-  if (!options.shows_peak) return;
-  out.push_back('\n');
-  report::write_peak_table(out, profile.memory, profile.recording,
-                           {.depth = options.rows.depth, .top = options.rows.top}, layout);
+  if (options.shows_peak) {
+    out.push_back('\n');
+    report::write_peak_table(out, profile.memory, profile.recording,
+                             {.depth = options.rows.depth, .top = options.rows.top}, layout);
+  }
+  if (options.memory) {
+    out.push_back('\n');
+    report::write_measured_memory(out, *options.memory,
+                                  options.rows.top.value_or(report::top_differences), layout);
+  }
 }
 
-void write_memory_snapshot(fmt::memory_buffer& out, const Profile& profile,
-                           const Settings& settings) {
-  const profile::MemoryTrace trace =
-      profile::trace_step_memory(profile.recording, settings.step.device, {.loop = settings.loop});
-  report::write_memory_snapshot(out, trace, profile.recording);
+profile::MemoryTrace trace_of(const Profile& profile, const Settings& settings) {
+  return profile::trace_step_memory(profile.recording, settings.step.device,
+                                    {.loop = settings.loop});
 }
 
 /// The run in the file, which must have a step in time.
@@ -55,7 +60,8 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
                    const ProfileOptions& options) {
   switch (options.format->format) {
     case Format::json:
-      return report::write_json(out, profile, settings, spell_as_option, options.measurement());
+      return report::write_json(out, profile, settings, spell_as_option, options.measurement(),
+                                options.measured_memory());
     case Format::csv:
       return report::write_csv(out, profile, options.rows, options.columns);
     case Format::html:
@@ -65,13 +71,19 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
       return report::write_markdown(out, profile, settings.step, options.rows, options.columns,
                                     spell_as_option);
     case Format::memory_snapshot:
-      return write_memory_snapshot(out, profile, settings);
+      return report::write_memory_snapshot(out, trace_of(profile, settings), profile.recording);
     case Format::chrome_trace:
       return report::write_chrome_trace(out, profile, settings.step.device,
                                         measured_in_time(options));
     default:
       return write_tables(out, profile, settings, options);
   }
+}
+
+MeasuredMemory measured_memory(const std::string& file, const Profile& profile,
+                               const Settings& settings) {
+  return beside_prediction(read_memory(file), report::predicted_snapshot(
+                                                  trace_of(profile, settings), profile.recording));
 }
 
 void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report,

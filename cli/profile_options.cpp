@@ -68,6 +68,15 @@ std::string parse_measured(const ProfileText& text, const report::FormatRow& for
   return text.measured;
 }
 
+std::string parse_measured_memory(const ProfileText& text, const report::FormatRow& format) {
+  if (text.measured_memory.empty()) return {};
+  if (!text.symbolic.empty())
+    throw Error("--measured-memory", "it was measured at one size, and formulas have many.",
+                "Leave --symbolic out.");
+  check_has_measured_memory(format);
+  return text.measured_memory;
+}
+
 void add_report_options(CLI::App& app, ProfileText& text) {
   const OptionGroup group(app, "What is reported");
   group.add("--by", text.rows.by, "ROW", "A row for each node (the default), module or op");
@@ -87,6 +96,9 @@ void add_report_options(CLI::App& app, ProfileText& text) {
       "--measured", text.measured, "FILE",
       "A trace of torch.profiler of this step, or a run of `symprof measure`: its times beside the "
       "estimates of --time");
+  group.add("--measured-memory", text.measured_memory, "SNAPSHOT",
+            "A memory snapshot of this step on a GPU: its requests and peaks beside the predicted "
+            "ones");
   add_format_option(group, text.format, Verb::profile);
 }
 
@@ -107,6 +119,7 @@ ProfileOptions parse_profile_options(const ProfileText& text) {
       parse_columns(text, options.settings.step.optimizer, options.settings.time.has_value());
   options.format = &report::find_format(Verb::profile, text.format);
   options.measured_file = parse_measured(text, *options.format);
+  options.memory_file = parse_measured_memory(text, *options.format);
   ask_for_times(options, text);
   options.symbolic = parse_symbolic(text, *options.format);
   options.shows_peak = parse_peak(text, *options.format);

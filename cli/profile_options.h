@@ -12,6 +12,7 @@
 #include "report/profile/columns.h"
 #include "report/profile/read_rows.h"
 #include "report/write/formats.h"
+#include "session/memory_snapshot.h"
 #include "session/settings.h"
 
 namespace symprof::cli {
@@ -20,7 +21,7 @@ namespace symprof::cli {
 struct ProfileText {
   SettingTexts model;
   report::RowTexts rows;
-  std::string columns, symbolic, measured, format;
+  std::string columns, symbolic, measured, measured_memory, format;
   bool shows_peak = false;
   OutputOptions output;
 };
@@ -34,11 +35,15 @@ struct ProfileOptions {
   std::vector<std::string> symbolic;          ///< Dimensions of the formulas.
   bool shows_peak = false;                    ///< A table of the peak by owner, after the others.
   std::string measured_file;                  ///< A file of measurements; may be empty.
+  std::string memory_file;                    ///< A memory snapshot; may be empty.
   /// The contents of that file, once the model is profiled.
   std::optional<measure::Measurement> measured;
+  /// That snapshot beside the prediction, once the model is profiled.
+  std::optional<MeasuredMemory> memory;
   OutputOptions output;
 
   const measure::Measurement* measurement() const { return measured ? &*measured : nullptr; }
+  const MeasuredMemory* measured_memory() const { return memory ? &*memory : nullptr; }
 };
 
 void add_profile_options(CLI::App& app, ProfileText& text);

@@ -2,15 +2,30 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/error.h"
 #include "snapshot/read.h"
 
 namespace symprof {
+namespace {
+
+bool has_requests(const snapshot::History& history) {
+  return std::ranges::any_of(history.requests, [](const snapshot::Request& request) {
+    return request.begin != snapshot::no_event;
+  });
+}
+
+}  // namespace
 
 SnapshotAnswer read_memory(const std::string& path, std::optional<std::int64_t> device) {
-  snapshot::Snapshot read = snapshot::read_snapshot(path);
+  return analyze_memory(snapshot::read_snapshot(path), device);
+}
+
+SnapshotAnswer analyze_memory(snapshot::Snapshot read, std::optional<std::int64_t> device) {
+  const std::string& path = read.path;
   if (read.traces.empty())
     throw Error(path, "has no device.", "Write it in a process that has used a GPU.");
   const auto devices = static_cast<std::int64_t>(read.traces.size());
@@ -29,6 +44,20 @@ SnapshotComparison compare_memory(const std::string& before, const std::string& 
   SnapshotComparison both{read_memory(before, device), read_memory(after, device), {}};
   both.comparison = snapshot::compare({both.before.device.history, both.before.sites},
                                       {both.after.device.history, both.after.sites});
+  return both;
+}
+
+MeasuredMemory beside_prediction(SnapshotAnswer measured, snapshot::Snapshot predicted) {
+  if (!has_requests(measured.device.history))
+    throw Error(
+        measured.snapshot.path, "has no requests to compare with those of the prediction.",
+        "Record events: torch.cuda.memory._record_memory_history(), without enabled=\"state\".");
+  MeasuredMemory both{std::move(measured), analyze_memory(std::move(predicted)), {}};
+  const auto analyzed = [](const SnapshotAnswer& answer) {
+    return snapshot::AnalyzedSnapshot{answer.snapshot, answer.sites, answer.device};
+  };
+  both.prediction =
+      snapshot::compare_with_prediction(analyzed(both.measured), analyzed(both.predicted));
   return both;
 }
 

@@ -29,7 +29,9 @@ struct Request {
   StackId stack = 0;
   TextId metadata = 0;
 
+  /// Whether the program holds it after `event`; for none, at the start.
   bool is_held_at(EventIndex event) const {
+    if (event == no_event) return begin == no_event;
     return (begin == no_event || begin <= event) && (freed == no_event || freed > event);
   }
 };

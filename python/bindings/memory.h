@@ -1,6 +1,8 @@
 // Memory snapshots, for Python.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -30,5 +32,16 @@ struct MemoryComparisonHandle {
 
 MemoryComparisonHandle compared_memory(const std::string& before, const std::string& after,
                                        std::optional<std::int64_t> device);
+
+/// A measured history beside a predicted one.
+struct MeasuredMemoryHandle {
+  MeasuredMemory both;
+
+  std::string text(std::optional<int> width, int top) const;
+  std::string json() const;
+};
+
+/// Adds these, and the functions, to the module.
+void bind_memory(nanobind::module_& module);
 
 }  // namespace symprof::python

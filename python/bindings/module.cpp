@@ -164,21 +164,6 @@ void bind_plans(nb::module_& module) {
       nb::keep_alive<0, 1>(), nb::keep_alive<0, 2>());
 }
 
-void bind_memory(nb::module_& module) {
-  nb::class_<MemoryHandle>(module, "MemoryHandle")
-      .def("text", &MemoryHandle::text, "width"_a.none(), "by"_a, "top"_a)
-      .def("json", &MemoryHandle::json)
-      .def("html", &MemoryHandle::html, "by"_a);
-  module.def("memory_of", &memory_of, "path"_a, "device"_a.none(),
-             nb::call_guard<nb::gil_scoped_release>());
-  nb::class_<MemoryComparisonHandle>(module, "MemoryComparisonHandle")
-      .def("growth", &MemoryComparisonHandle::growth)
-      .def("text", &MemoryComparisonHandle::text, "width"_a.none(), "by"_a, "top"_a)
-      .def("json", &MemoryComparisonHandle::json);
-  module.def("compared_memory", &compared_memory, "before"_a, "after"_a, "device"_a.none(),
-             nb::call_guard<nb::gil_scoped_release>());
-}
-
 void bind_profile(nb::module_& module) {
   nb::class_<TableRequest>(module, "TableRequest")
       .def(nb::init<>())
@@ -190,7 +175,9 @@ void bind_profile(nb::module_& module) {
       .def_rw("width", &TableRequest::width);
   nb::class_<ProfileHandle>(module, "ProfileHandle")
       .def("table", &ProfileHandle::table)
-      .def("json", &ProfileHandle::json)
+      .def("json", &ProfileHandle::json, "measured_memory"_a.none() = nb::none())
+      .def("measured_memory", &ProfileHandle::measured_memory, "path"_a,
+           nb::call_guard<nb::gil_scoped_release>())
       .def("csv", &ProfileHandle::csv)
       .def("html", &ProfileHandle::html)
       .def("markdown", &ProfileHandle::markdown)

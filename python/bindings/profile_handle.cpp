@@ -49,9 +49,10 @@ std::string ProfileHandle::table(const TableRequest& request) const {
   return fmt::to_string(out);
 }
 
-std::string ProfileHandle::json() const {
+std::string ProfileHandle::json(const MeasuredMemoryHandle* memory) const {
   fmt::memory_buffer out;
-  report::write_json(out, profile, settings, spell_as_argument);
+  report::write_json(out, profile, settings, spell_as_argument, nullptr,
+                     memory == nullptr ? nullptr : &memory->both);
   return fmt::to_string(out);
 }
 
@@ -80,13 +81,20 @@ std::optional<profile::ProgramRange> ProfileHandle::program_range() const {
   return profile::range_of(step);
 }
 
+profile::MemoryTrace ProfileHandle::memory_trace() const {
+  return profile::trace_step_memory(whole_recording(), device_of(settings),
+                                    {.loop = settings.loop, .program = program_range()});
+}
+
 std::string ProfileHandle::memory_snapshot() const {
-  const profile::StepMemoryOptions options{.loop = settings.loop, .program = program_range()};
-  const Recording& recording = program ? program->recording : profile.recording;
   fmt::memory_buffer out;
-  report::write_memory_snapshot(
-      out, profile::trace_step_memory(recording, device_of(settings), options), recording);
+  report::write_memory_snapshot(out, memory_trace(), whole_recording());
   return fmt::to_string(out);
+}
+
+MeasuredMemoryHandle ProfileHandle::measured_memory(const std::string& path) const {
+  return {beside_prediction(read_memory(path),
+                            report::predicted_snapshot(memory_trace(), whole_recording()))};
 }
 
 }  // namespace symprof::python

@@ -9,7 +9,9 @@
 #include <utility>
 #include <vector>
 
+#include "profile/memory/step_memory.h"
 #include "profile/profile.h"
+#include "python/bindings/memory.h"
 #include "record/program_recording.h"
 #include "report/profile/columns.h"
 #include "report/profile/rows.h"
@@ -47,14 +49,22 @@ struct ProfileHandle {
 
   /// The range of that step; empty for a model file.
   std::optional<profile::ProgramRange> program_range() const;
+  /// The allocator's events up to the end of the step, and the recording that they are of.
+  profile::MemoryTrace memory_trace() const;
+  const Recording& whole_recording() const {
+    return program ? program->recording : profile.recording;
+  }
 
   std::string table(const TableRequest& request) const;
-  std::string json() const;
+  /// `memory` may be null: without the member "measured_memory".
+  std::string json(const MeasuredMemoryHandle* memory) const;
   std::string csv(const TableRequest& request) const;
   std::string html(const TableRequest& request) const;
   std::string markdown(const TableRequest& request) const;
   /// A snapshot for pytorch.org/memory_viz.
   std::string memory_snapshot() const;
+  /// The memory snapshot in the file `path` beside the prediction. Throws as read_memory does.
+  MeasuredMemoryHandle measured_memory(const std::string& path) const;
 };
 
 }  // namespace symprof::python

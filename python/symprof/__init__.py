@@ -22,14 +22,14 @@ from ._error import Error  # noqa: E402
 from ._files import profile  # noqa: E402
 from ._fit import Fit, Formulas  # noqa: E402
 from ._given import given  # noqa: E402
-from ._memory import Memory, MemoryComparison, memory  # noqa: E402
+from ._memory import MeasuredMemory, Memory, MemoryComparison, memory  # noqa: E402
 from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan  # noqa: E402
 from ._profile import Profile  # noqa: E402
 from ._rows import Rows  # noqa: E402
 from ._simulate import Run, simulate, step  # noqa: E402
 
-__all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "Memory", "MemoryComparison", "ParallelPlan", "Profile", "Rows", "Run",
-           "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "fit_run", "given", "measure", "memory", "profile", "restore", "simulate", "step",
+__all__ = ["CheckpointPlan", "Cost", "Costs", "Error", "Fit", "Formulas", "MeasuredMemory", "Memory", "MemoryComparison", "ParallelPlan", "Profile",
+           "Rows", "Run", "ThroughputPlan", "bisect", "compare", "cost_rule", "dump", "fit_run", "given", "measure", "memory", "profile", "restore", "simulate", "step",
            "watch"]
 
 

@@ -79,6 +79,38 @@ class MemoryComparison(Answer):
         return self._handle.text(shutil.get_terminal_size().columns, by, top)
 
 
+class MeasuredMemory(Answer):
+    """A measured memory history beside a profile's prediction: `Profile.measured_memory`."""
+
+    def __init__(self, handle: _native.MeasuredMemoryHandle) -> None:
+        self._handle = handle
+        super().__init__(_TopTables(handle))
+
+    @property
+    def equal_share(self) -> float:
+        """The share of requests that both histories make, with one size and in one order."""
+        return float(self.data["equal_share"])
+
+    @property
+    def verdict(self) -> str:
+        return str(self.data["verdict"])
+
+    def table(self, *, top: int = 10, width: int | None = None) -> str:
+        """The table that `symprof profile --measured-memory` prints."""
+        return self._handle.text(width, top)
+
+
+class _TopTables:
+    def __init__(self, handle: _native.MeasuredMemoryHandle) -> None:
+        self._handle = handle
+
+    def text(self, width: int | None) -> str:
+        return self._handle.text(width, 10)
+
+    def json(self) -> str:
+        return self._handle.json()
+
+
 class _LineTables:
     """What `Answer` prints of a snapshot: the table by line."""
 

@@ -9,6 +9,7 @@ from typing import Any
 from . import _native
 from ._again import Again, Program
 from ._fit import Fit, Formulas
+from ._memory import MeasuredMemory
 from ._plans import CheckpointPlan, Costs, ParallelPlan, ThroughputPlan
 from ._rows import Rows
 
@@ -65,6 +66,11 @@ class Profile:
         """A snapshot for pytorch.org/memory_viz: the allocator's history, each block with the call that allocated it."""
         return self._handle.memory_snapshot()
 
+    def measured_memory(self, path: str | os.PathLike[str]) -> MeasuredMemory:
+        """A memory snapshot of the same step on a GPU beside the prediction: the requests that differ, and why the peaks do
+        (docs/guide/memory.md)."""
+        return MeasuredMemory(self._handle.measured_memory(os.fspath(path)))
+
     def table(
         self,
         by: str = "node",
@@ -97,6 +103,10 @@ class Profile:
     def json(self) -> str:
         """The command's JSON as text."""
         return self._handle.json()
+
+    def json_beside(self, measured: MeasuredMemory | None) -> str:
+        """The JSON with the member "measured_memory"."""
+        return self._handle.json(None if measured is None else measured._handle)
 
     @functools.cached_property
     def data(self) -> dict[str, Any]:

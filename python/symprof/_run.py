@@ -57,6 +57,8 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--depth", type=int, default=2, help="fold modules deeper than N levels (default: 2)")
     made.add_argument("--sort", default="", help="column to sort by, the largest first")
     made.add_argument("--top", type=int, default=None, help="rows to print; one more sums the others")
+    made.add_argument("--measured-memory", type=pathlib.Path, default=None, metavar="SNAPSHOT", help="a memory snapshot of the same "
+                      "script on a GPU: its requests and peaks beside the predicted ones")
     made.add_argument("--format", choices=_native.formats_of_run(), default=_native.formats_of_run()[0])
     made.add_argument("-o", "--output", type=pathlib.Path, default=None, help="file for the report")
     made.add_argument("script", type=pathlib.Path, help="a Python script")
@@ -93,6 +95,9 @@ def main(arguments: Sequence[str]) -> int:
 
 def run_script(options: argparse.Namespace) -> Profile:
     """The profile of the script's last step."""
+    if options.measured_memory is not None and options.format not in ("table", "json"):
+        raise Error(f"--measured-memory: --format {options.format} has no place for a measured history.\n"
+                    "  Choose --format table or json.")
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
     given = {setting: getattr(options, setting) for setting, _, _ in _native.settings_of("run")}
@@ -128,10 +133,13 @@ def _run_to_its_end(script: pathlib.Path, run: Run) -> None:
 
 def report(profile: Profile, options: argparse.Namespace) -> None:
     rows = {"depth": options.depth if options.by == "module" else None, "sort": options.sort, "top": options.top}
+    measured = None if options.measured_memory is None else profile.measured_memory(options.measured_memory)
     if options.format == "json":
-        text = profile.json
+        text = profile.json_beside(measured)
     elif options.format == "table":
         text = profile.table(options.by, width=None, **rows)
+        if measured is not None:
+            text += "\n" + measured.table()
     else:
         text = getattr(profile, options.format)(options.by, **rows)
     if options.output is None:

@@ -7,6 +7,7 @@
 #include "record/upper_bounds.h"
 #include "report/profile/figure_values.h"
 #include "report/profile/measured.h"
+#include "report/profile/measured_memory.h"
 #include "report/profile/memory_json.h"
 #include "report/profile/names.h"
 #include "report/profile/parallel.h"
@@ -237,7 +238,8 @@ void write_warnings(JsonWriter& json, const Profile& profile) {
 }  // namespace
 
 void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
-                SettingSpeller spell, const measure::Measurement* measured) {
+                SettingSpeller spell, const measure::Measurement* measured,
+                const MeasuredMemory* memory) {
   JsonWriter json(out, spell);
   json.begin_object();
   json.line(2);
@@ -271,6 +273,7 @@ void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings&
   json.line(2);
   write_measured(json, profile, settings.step.device, measured);
   json.line(2);
+  if (memory != nullptr) write_measured_memory(json, *memory), json.line(2);
   write_warnings(json, profile);
   json.end_document();
 }

@@ -11,13 +11,15 @@
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/profile/step_options.h"
+#include "session/memory_snapshot.h"
 
 namespace symprof::report {
 
-/// One line for each node, each group of totals and the timeline; ends in a newline. `measured` may
-/// be null: nothing was measured.
+/// One line for each node, each group of totals and the timeline; ends in a newline. `measured` and
+/// `memory` may be null: nothing was measured.
 void write_json(fmt::memory_buffer& out, const Profile& profile, const Settings& settings,
                 SettingSpeller spell = spell_plainly,
-                const measure::Measurement* measured = nullptr);
+                const measure::Measurement* measured = nullptr,
+                const MeasuredMemory* memory = nullptr);
 
 }  // namespace symprof::report

@@ -8,6 +8,7 @@
 #include "report/profile/names.h"
 #include "snapshot/format.h"
 #include "snapshot/pickle/writer.h"
+#include "snapshot/read.h"
 
 namespace symprof::report {
 namespace {
@@ -217,6 +218,13 @@ class SnapshotWriter {
 void write_memory_snapshot(fmt::memory_buffer& out, const profile::MemoryTrace& trace,
                            const Recording& recording) {
   SnapshotWriter(out, trace, recording).run();
+}
+
+snapshot::Snapshot predicted_snapshot(const profile::MemoryTrace& trace,
+                                      const Recording& recording) {
+  fmt::memory_buffer bytes;
+  write_memory_snapshot(bytes, trace, recording);
+  return snapshot::read_snapshot({bytes.data(), bytes.size()}, "the prediction");
 }
 
 }  // namespace symprof::report

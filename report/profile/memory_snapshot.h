@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "profile/memory/step_memory.h"
+#include "snapshot/snapshot.h"
 
 namespace symprof::report {
 
@@ -15,5 +16,9 @@ namespace symprof::report {
 /// format: torch/csrc/cuda/Module.cpp, _memory_viz.py.
 void write_memory_snapshot(fmt::memory_buffer& out, const profile::MemoryTrace& trace,
                            const Recording& recording);
+
+/// The same as `symprof memory` reads it.
+snapshot::Snapshot predicted_snapshot(const profile::MemoryTrace& trace,
+                                      const Recording& recording);
 
 }  // namespace symprof::report

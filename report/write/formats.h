@@ -36,9 +36,10 @@ struct FormatRow {
   Format format = Format::table;
   std::string_view note = {};  ///< Its note in help, in parentheses.
   bool has_formulas = false;
-  bool has_measurement = false;  ///< It shows measurements beside estimates.
-  bool needs_times = false;      ///< It shows only times, and so requests them.
-  bool has_no_warnings = false;  ///< It has no place for warnings.
+  bool has_measurement = false;      ///< It shows measurements beside estimates.
+  bool has_measured_memory = false;  ///< It shows a measured memory history.
+  bool needs_times = false;          ///< It shows only times, and so requests them.
+  bool has_no_warnings = false;      ///< It has no place for warnings.
   PeakTable peak = PeakTable::absent;
   /// "snapshot.pickle", of a format that is no text: it needs a file, such as this one.
   std::string_view file = {};

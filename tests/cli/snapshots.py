@@ -101,6 +101,62 @@ class OwnSnapshot(WithFolder):
         self.check("--optimizer", "adamw", "--alloc-conf", "expandable_segments:True")
 
 
+class BesideThePrediction(WithFolder):
+    """A history that symprof predicted, as if it had been measured."""
+
+    def measured(self, *arguments):
+        path = str(self.folder / "measured.pickle")
+        result = program.run("profile", GPT2, *arguments, "--format", "memory-snapshot", "-o", path)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        return path
+
+    def compare(self, path, *arguments):
+        answer = program.read("profile", GPT2, *arguments, "--measured-memory", path)["measured_memory"]
+        peaks = [answer[side]["peak_allocated_bytes"] for side in ("measured", "predicted")]
+        bytes_ = sum(row["predicted_bytes"] - row["measured_bytes"] for row in answer["differences"])
+        self.assertEqual(bytes_, peaks[1] - peaks[0])
+        return answer
+
+    def test_the_same_step(self):
+        answer = self.compare(self.measured("--optimizer", "adamw"), "--optimizer", "adamw")
+        self.assertEqual((answer["equal_share"], answer["differing"], answer["differences"]), (1, [], []))
+        self.assertIn("the prediction holds", answer["verdict"])
+        self.assertEqual(answer["measured"]["peak_reserved_bytes"], answer["predicted"]["peak_reserved_bytes"])
+
+    def test_another_allocator_has_the_same_requests(self):
+        path = self.measured("--optimizer", "adamw", "--alloc-conf", "expandable_segments:True")
+        answer = self.compare(path, "--optimizer", "adamw")
+        self.assertEqual((answer["equal_share"], answer["differing"]), (1, []))
+        self.assertNotEqual(answer["measured"]["peak_reserved_bytes"], answer["predicted"]["peak_reserved_bytes"])
+
+    def test_another_optimizer(self):
+        answer = self.compare(self.measured("--optimizer", "adamw"), "--optimizer", "sgd")
+        self.assertLess(answer["equal_share"], 1)
+        first = answer["differing"][0]
+        self.assertTrue(first["measured"] is None or first["predicted"] is None
+                        or first["measured"]["requested_bytes"] != first["predicted"]["requested_bytes"])
+        self.assertLess(answer["predicted"]["peak_allocated_bytes"], answer["measured"]["peak_allocated_bytes"])
+
+    def test_fit_says_the_same_as_profile(self):
+        path = self.measured("--optimizer", "adamw")
+        printed = [program.run(verb, GPT2, "--optimizer", "adamw", "--measured-memory", path).stdout for verb in ("profile", "fit")]
+        ends = [text[text.index(f"{path} beside"):] for text in printed]
+        self.assertEqual(*ends)
+
+    def test_refusals(self):
+        for arguments, words in [(("profile", "--format", "csv"), "no place for a measured history"),
+                                 (("profile", "--symbolic", "batch"), "measured at one size"),
+                                 (("fit", "--format", "json"), "no place for a measured history"),
+                                 (("fit", "--device", "h200,l40s"), "measured on one device")]:
+            result = program.run(arguments[0], GPT2, *arguments[1:], "--measured-memory", TOY)
+            self.assertEqual(result.returncode, 2)
+            self.assertIn(words, result.stderr)
+        state = ROOT / "truth" / "snapshots" / "settings" / "state.pickle.gz"
+        result = program.run("profile", GPT2, "--measured-memory", state)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn("has no requests", result.stderr)
+
+
 def stack(line, function="forward", file="/job/model.py"):
     return [{"name": function, "filename": file, "line": line},
             {"name": "<module>", "filename": "/job/train.py", "line": 40}]

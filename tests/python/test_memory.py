@@ -1,6 +1,8 @@
 """Memory snapshots of PyTorch as Python values."""
 import json
 import pathlib
+import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -43,6 +45,37 @@ class OneSnapshot(unittest.TestCase):
             symprof.memory(ROOT / "models/gpt2.pt2")
         with self.assertRaisesRegex(symprof.Error, "no device 3"):
             symprof.memory(TOY, device=3)
+
+
+class BesideThePrediction(unittest.TestCase):
+    def run_script(self, *arguments):
+        return subprocess.run([sys.executable, "-m", "symprof", "run", "--device", "a100-80g", "--alloc-conf", "torch:2.6", *arguments,
+                               "--measured-memory", TOY, ROOT / "truth/snapshots/public_runs.py", "attention_toy"],
+                              capture_output=True, text=True)
+
+    def test_a_run_on_a_gpu_is_predicted_to_the_byte(self):
+        done = self.run_script("--format", "json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        answer = json.loads(done.stdout)["measured_memory"]
+        self.assertEqual((answer["equal_requests"], answer["differing"], answer["differences"]), (36, [], []))
+        for side in ("measured", "predicted"):
+            self.assertEqual(answer[side]["peak_allocated_bytes"], 3249144832)
+            self.assertEqual(answer[side]["peak_reserved_bytes"], 3781165056)
+
+    def test_the_table_has_the_verdict(self):
+        done = self.run_script()
+        self.assertIn("the prediction holds", done.stdout, done.stderr)
+        done = self.run_script("--format", "csv")
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("no place for a measured history", done.stderr)
+
+    def test_a_profile_says_what_differs(self):
+        seen = symprof.profile(ROOT / "models/gpt2.pt2").measured_memory(TOY)
+        self.assertEqual(seen.data["schema"], "symprof.measured_memory/1")
+        self.assertLess(seen.equal_share, 0.5)
+        self.assertIn("another program", seen.verdict)
+        self.assertIn(seen.verdict, str(seen))
+        self.assertLess(len(seen.table(top=1).splitlines()), len(seen.table().splitlines()))
 
 
 class TwoSnapshots(unittest.TestCase):

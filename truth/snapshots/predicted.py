@@ -1,0 +1,46 @@
+#!/usr/bin/env python3
+"""Public memory snapshots of runs on GPUs beside what symprof predicts of the programs behind them (public_runs.py).
+
+Usage: predicted.py FOLDER [CASE …]
+
+FOLDER has the snapshots, which are named as cases. Run it with the Python that imports symprof. Prints a row for each as Markdown:
+requests, the share of them that are equal, and by how much the two peaks are off."""
+import json
+import pathlib
+import subprocess
+import sys
+
+import public_runs
+
+# None of these GPUs is a Hopper: cuBLAS's workspaces in the files are 8,519,680 bytes.
+SETTINGS = {
+    "attention_toy": ["--device", "a100-80g", "--alloc-conf", "torch:2.6"],
+}
+OTHERS = ["--device", "a100-80g", "--alloc-conf", "torch:2.11"]
+
+
+def compare(case, folder):
+    script = pathlib.Path(public_runs.__file__)
+    done = subprocess.run([sys.executable, "-m", "symprof", "run", "--all", *SETTINGS.get(case, OTHERS), "--format", "json",
+                           "--measured-memory", folder / f"{case}.pickle", script, case], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{case}: {done.stderr}")
+    return json.loads(done.stdout)["measured_memory"]
+
+
+def off(answer, figure):
+    measured, predicted = (answer[side][f"peak_{figure}_bytes"] for side in ("measured", "predicted"))
+    return f"{100 * (predicted / measured - 1):+.2f} %"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1])
+    print("| snapshot | requests | equal | allocated peak | reserved peak | verdict |\n| --- | ---: | ---: | ---: | ---: | --- |")
+    for case in sys.argv[2:] or public_runs.CASES:
+        answer = compare(case, folder)
+        print(f"| {case} | {answer['measured']['requests']:,} | {100 * answer['equal_share']:.1f} % | {off(answer, 'allocated')} "
+              f"| {off(answer, 'reserved')} | {answer['verdict']} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
