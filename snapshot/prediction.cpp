@@ -171,10 +171,11 @@ Prediction compare_with_prediction(const AnalyzedSnapshot& measured,
   Prediction all = compare_part(0, events, -1);
   const std::vector<EventIndex>& begins = measured.device.steps.begins;
   if (begins.size() < 2) return all;
+  constexpr double enough = 0.9;  // What repeats may be the layers of one step.
   // The last whole step: nothing is made for the first time in it.
   Prediction step = compare_part(begins[begins.size() - 2], begins.back(),
                                  static_cast<std::int64_t>(begins.size()) - 2);
-  return step.equal_share() > all.equal_share() ? step : all;
+  return all.equal_share() < enough * step.equal_share() ? step : all;
 }
 
 }  // namespace symprof::snapshot
