@@ -172,11 +172,19 @@ class AdamW(torch.optim.Optimizer):
                 state["m"], state["v"] = new_first, new_second
 
 
+def cast(operand):
+    """As autocast does it for torch.einsum: one operand after the other."""
+    return operand.to(torch.bfloat16) if torch.is_autocast_enabled("cuda") else operand
+
+
 class OtherLinear(Linear):
-    """The weight is the first operand."""
+    """torch.einsum("oi,...i->...o", weight, x) as PyTorch 2.6 calculates it: the weight on the left, and the result turned round. Later
+    versions put x on the left."""
 
     def forward(self, x):
-        return torch.einsum("oi,...i->...o", self.weight, x)
+        weight, rows = cast(self.weight), cast(x).flatten(0, 1)
+        turned = torch.bmm(weight.unsqueeze(0), rows.t().unsqueeze(0))
+        return turned.squeeze(0).t().unflatten(0, x.shape[:2])
 
 
 class RootNorm(nn.Module):
@@ -207,10 +215,10 @@ class PlacedRotation(nn.Module):
     def forward(self, x, places):
         cosine = self.cosine[places].unsqueeze(1)
         sine = self.sine[places].unsqueeze(1)
-        even, odd = x[..., 0::2], x[..., 1::2]
+        pairs = x.unflatten(-1, (-1, 2))
         out = torch.empty_like(x)
-        out[..., 0::2] = even * cosine - odd * sine
-        out[..., 1::2] = even * sine + odd * cosine
+        out[..., 0::2] = pairs[..., 0] * cosine - pairs[..., 1] * sine
+        out[..., 1::2] = pairs[..., 0] * sine + pairs[..., 1] * cosine
         return out
 
 
@@ -259,9 +267,10 @@ class GatedForward(FeedForward):
 class LargeBlock(nn.Module):
     def __init__(self, width, heads, inner, length):
         super().__init__()
+        self.first_norm = RootNorm(width)
         self.attention = PlacedAttention(width, heads, PlacedRotation(length, width // heads))
+        self.second_norm = RootNorm(width)
         self.feed_forward = GatedForward(width, inner)
-        self.first_norm, self.second_norm = RootNorm(width), RootNorm(width)
 
     def forward(self, x):
         h = self.first_norm(x)
@@ -361,7 +370,7 @@ def run_large(length, mixed, is_step):
         model = LargeModel(length, **LARGE)
     optimizer = InPlaceAdamW(model.parameters())
     tokens = torch.randint(0, 10_000, (4, length)).to("cuda")
-    model.head(model.norm.weight)  # The workspace of cuBLAS is of an earlier run.
+    model.head(model.norm.weight[None, None])  # The workspace of cuBLAS is of an earlier run.
     with autocast(mixed):
         torch.cuda.empty_cache()
         logits = model(tokens)

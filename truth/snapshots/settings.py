@@ -3,6 +3,8 @@
 
 Usage: settings.py make FOLDER [CASE …]           # with the CUDA build, in the fake GPU's environment (truth/scripts/README.md)
        settings.py compare SYMPROF_BINARY FOLDER  # exit 1 where a figure differs
+       settings.py predict FOLDER                 # with the Python that imports symprof: a row for each case
+       settings.py run CASE                       # what `predict` simulates
 
 `expected.json` has torch.cuda.memory_stats: peaks since the first event of the snapshot, and what is held at its end."""
 import gc
@@ -148,8 +150,41 @@ def compare(program, folder):
     return wrong > 0
 
 
+def run(case):
+    import torch
+
+    steps(torch)
+    gc.collect()
+    torch.cuda.empty_cache()
+    if case == "ring":
+        steps(torch)
+    return CASES[case][0](torch)
+
+
+def predict(folder):
+    print("| snapshot | requests | equal | allocated peak | reserved peak |\n| --- | ---: | ---: | ---: | ---: |")
+    for case, (_, conf, arguments) in CASES.items():
+        path = folder / f"{case}.pickle.gz"
+        if not path.exists() or arguments.get("enabled") == "state":  # It has no events.
+            continue
+        done = subprocess.run([sys.executable, "-m", "symprof", "run", "--all", *(["--alloc-conf", conf] if conf else []), "--format", "json",
+                               "--measured-memory", path, __file__, "run", case], capture_output=True, text=True)
+        if done.returncode:
+            print(f"| {case} | {done.stderr.strip()} | | | |", flush=True)
+            continue
+        answer = json.loads(done.stdout)["measured_memory"]
+        print(f"| {case} | {answer['measured']['requests']:,} | {answer['equal_requests']:,} | {predicted.off(answer, 'allocated')} "
+              f"| {predicted.off(answer, 'reserved')} |", flush=True)
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "make":
+    if sys.argv[1] == "run":
+        kept = run(sys.argv[2])
+    elif sys.argv[1] == "predict":
+        import predicted
+
+        predict(pathlib.Path(sys.argv[2]))
+    elif sys.argv[1] == "make":
         make(pathlib.Path(sys.argv[2]), sys.argv[3:])
     else:
         sys.exit(compare(sys.argv[2], pathlib.Path(sys.argv[3])))
