@@ -3,6 +3,7 @@ import contextlib
 import functools
 import itertools
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -25,9 +26,10 @@ class Observer:
     def __init__(self, program: Any, rhythm: Rhythm) -> None:
         self.program = program
         self.rhythm = rhythm
-        self.places: dict[int, tuple[str, str]] = {}  # Path and type, by id of a module that is in a model which ran.
-        self.models: list[torch.nn.Module] = []  # Kept, so that no id is used again.
-        self.roots: list[torch.nn.Module] = []  # Modules that the program calls itself.
+        # By id. A model lives as long as the program holds it, and an id may be used again.
+        self.modules: weakref.WeakValueDictionary[int, torch.nn.Module] = weakref.WeakValueDictionary()  # In models that ran.
+        self.roots: weakref.WeakValueDictionary[int, torch.nn.Module] = weakref.WeakValueDictionary()  # That the program calls itself.
+        self.places: dict[int, tuple[str, str]] = {}  # Path and type of each of `modules`.
         self.names: set[str] = set()  # Of models with parameters.
         self.optimizers: dict[int, str] = {}  # The program's names for them.
         self.depth = 0
@@ -37,9 +39,9 @@ class Observer:
 
     def enter_module(self, module: torch.nn.Module, inputs: Any) -> None:
         is_pass = self.depth == 0 and self.backward_depth == 0 and torch.is_grad_enabled()
-        place = self.places.get(id(module)) or self.add_model(module)
-        if self.depth == 0 and module not in self.roots:
-            self.roots.append(module)
+        place = self.places[id(module)] if self.is_known(module) else self.add_model(module)
+        if self.depth == 0 and self.roots.get(id(module)) is not module:
+            self.roots[id(module)] = module
             self.program_tensors(module)
         self.depth += 1
         self.entered.append(place[0])
@@ -56,18 +58,20 @@ class Observer:
         """Of the module whose code runs."""
         return self.entered[-1] if self.entered else ""
 
+    def is_known(self, module: torch.nn.Module) -> bool:
+        return self.modules.get(id(module)) is module
+
     def see(self, module: torch.nn.Module) -> None:
         """A module that compiled code calls."""
-        if id(module) not in self.places:
+        if not self.is_known(module):
             self.add_model(module)
-            self.roots.append(module)
+            self.roots[id(module)] = module
             self.program_tensors(module)
 
     def add_model(self, module: torch.nn.Module) -> tuple[str, str]:
         """Modules of a model with parameters get its name as a prefix: the native program removes it for a single model.
         Returns the index of this one."""
         model = whole_model(module)
-        self.models.append(model)
         if any(isinstance(part, torch.jit.ScriptModule) for part in model.modules()):
             self.program.warn(_OF_TORCHSCRIPT)
         root = ""
@@ -75,7 +79,9 @@ class Observer:
             root = self._new_name(name_of(model))
             self.program.add_root(root)
         for part, path in paths_of(model):
-            self.places.setdefault(id(part), (f"{root}.{path}" if root and path else root or path, type(inner_of(part)).__qualname__))
+            if not self.is_known(part):
+                self.modules[id(part)] = part
+                self.places[id(part)] = (f"{root}.{path}" if root and path else root or path, type(inner_of(part)).__qualname__)
         return self.places[id(module)]
 
     def _new_name(self, name: str) -> str:
@@ -124,7 +130,7 @@ class Observer:
     def after_backward(self) -> None:
         self.program.leave_backward()
         self.backward_depth -= 1
-        for model in self.roots:
+        for model in list(self.roots.values()):
             for parameter in parameters_of(model):
                 self.add_gradient(parameter)
         if self.backward_depth == 0 and self.closures == 0:

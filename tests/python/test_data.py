@@ -100,6 +100,20 @@ class Data(unittest.TestCase):
             self.assertTrue(torch.equal(layer.weight, numbers))
             self.assertEqual(torch.cuda.memory_allocated(), 0)
 
+    def test_a_model_that_is_gone_holds_nothing(self):
+        sizes = []
+        with symprof.simulate() as run:
+            x = torch.ones(1, WIDTH, device="cuda")
+            for _ in range(3):
+                layer = nn.Linear(WIDTH, WIDTH, bias=False, device="cuda")
+                optimizer = torch.optim.SGD(layer.parameters())
+                layer(x).sum().backward()
+                optimizer.step()
+                del layer, optimizer
+                sizes.append(torch.cuda.memory_allocated())
+        self.assertEqual(sizes, sizes[:1] * 3)
+        self.assertEqual(run.profile.totals["param_bytes"], FLOAT * WIDTH * WIDTH)
+
     def test_another_dtype_takes_the_place_of_the_first(self):
         with symprof.simulate() as run:
             layer = nn.Linear(WIDTH, WIDTH, bias=False)
