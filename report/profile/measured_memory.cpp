@@ -228,6 +228,7 @@ void write_members(JsonWriter& json, const MeasuredMemory& both) {
     json.member("step", prediction.measured_step + 1);
   json.member("equal_requests", prediction.equal_requests);
   json.member("equal_share", prediction.equal_share());
+  json.member("alloc_conf", both.measured.snapshot.settings.conf);
   json.member("verdict", verdict_text(prediction));
   write_differences(json, both);
 }
@@ -273,6 +274,9 @@ void write_measured_memory(fmt::memory_buffer& out, const MeasuredMemory& both, 
   write_line(out, "reserved",
              peaks_text(prediction.measured.reserved.bytes, prediction.predicted.reserved.bytes),
              layout);
+  if (const std::string& conf = both.measured.snapshot.settings.conf; !conf.empty())
+    write_line(out, "settings",
+               fmt::format("the measured allocator had {}", setting("alloc_conf", conf)), layout);
   write_line(out, "verdict", verdict_text(prediction), layout);
 }
 

@@ -143,6 +143,12 @@ class BesideThePrediction(WithFolder):
         ends = [text[text.index(f"{path} beside"):] for text in printed]
         self.assertEqual(*ends)
 
+    def test_the_settings_of_the_measured_allocator_are_named(self):
+        measured = ROOT / "truth" / "snapshots" / "settings" / "roundup.pickle.gz"
+        self.assertEqual(self.compare(measured)["alloc_conf"], "roundup_power2_divisions:4")
+        printed = program.run("profile", GPT2, "--measured-memory", measured).stdout
+        self.assertIn("the measured allocator had --alloc-conf roundup_power2_divisions:4", printed)
+
     def test_refusals(self):
         for arguments, words in [(("profile", "--format", "csv"), "no place for a measured history"),
                                  (("profile", "--symbolic", "batch"), "measured at one size"),
