@@ -45,7 +45,7 @@ struct PeakDifference {
 };
 
 struct Prediction {
-  /// All of the recording; or its last whole step, if far more of that one's requests are predicted.
+  /// All of the recording, or its last whole step if far more of its requests are predicted.
   HistoryPart measured;
   std::int64_t measured_step = -1;  ///< The step's number from 0; below 0: all of the recording.
   /// The part of the predicted history with the nearest requests.
