@@ -15,8 +15,6 @@ constexpr double no_solution = std::numeric_limits<double>::infinity();
 constexpr double whole_tolerance = 1e-6, least_share_better = 1e-9;
 /// Rounds of cut generation per node.
 constexpr int most_row_rounds = 200;
-/// With a solution near the root's relaxation known, a dive uses this fraction (1/n) of its work.
-constexpr std::ptrdiff_t parts_of_dive = 4;
 /// Fractional parts above this are rounded up together.
 constexpr double nearly_whole = 0.7;
 
@@ -56,13 +54,7 @@ class BranchAndBound {
     answer_.cost = no_solution;
     const double least = solve(root_);
     if (least == no_solution) return {.least = no_solution, .work = most_work_ - work_};
-    take_near_root();
-    const std::ptrdiff_t kept_back =
-        answer_.values.empty() ? 0
-                               : std::max<std::ptrdiff_t>(work_ - most_work_ / parts_of_dive, 0);
-    work_ -= kept_back;
     dive();
-    work_ += kept_back;
     const std::ptrdiff_t left = std::exchange(work_, most_work_);
     open_.push({.least = least});
     double proven = least;
@@ -148,12 +140,6 @@ class BranchAndBound {
     for (std::size_t i = 0; i < values.size(); ++i) cost += values[i] * program_.costs[i];
     if (cost < answer_.cost) answer_.cost = cost, answer_.values = std::move(values);
     return true;
-  }
-
-  void take_near_root() {
-    const std::vector<double> values = root_.values();
-    if (!program_.near_whole || branching(values) < 0) return;
-    for (std::vector<double>& near : program_.near_whole(values)) take(std::move(near));
   }
 
   void expand(const BoundNode& node) {

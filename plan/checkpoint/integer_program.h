@@ -17,9 +17,6 @@ struct IntegerProgram {
   std::vector<std::optional<int>> ranks;
   /// Returns the rows that these values violate; empty: all are satisfied.
   std::function<std::vector<LinearRow>(const std::vector<double>&)> broken_rows;
-  /// Returns candidate solutions near the values of a relaxation; empty: none. A candidate counts
-  /// if it satisfies all rows, even if it breaks a bound that the search has set.
-  std::function<std::vector<std::vector<double>>(const std::vector<double>&)> near_whole;
   /// The work of one call of broken_rows, in tableau cells.
   std::ptrdiff_t work_of_rows = 0;
   /// The work of one call of a Refusal, in tableau cells.
@@ -48,11 +45,10 @@ class IntegerSolver {
   /// changed.
   IntegerSolver(IntegerProgram program, std::ptrdiff_t most_work);
 
-  /// The work limit for finding a first solution is `most_work` tableau cells, or less if a
-  /// solution near the relaxation is known; the limit for improving it is the same again. If a
-  /// limit is reached, IntegerAnswer::least is only a lower bound. `refusal` is called with an
-  /// integral solution that satisfies all rows: it returns a cut if that solution is infeasible for
-  /// another reason, else nothing.
+  /// The work limit for finding a first solution is `most_work` tableau cells; the limit for
+  /// improving it is the same again. If a limit is reached, IntegerAnswer::least is only a lower
+  /// bound. `refusal` is called with an integral solution that satisfies all rows: it returns a cut
+  /// if that solution is infeasible for another reason, else nothing.
   IntegerAnswer solve(const std::vector<VariableBounds>& bounds, std::ptrdiff_t most_work,
                       const Refusal& refusal = {}) const;
 

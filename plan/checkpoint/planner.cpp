@@ -18,15 +18,8 @@ namespace {
 
 /// Steps with more calls are searched with the tightest bound alone: each plan takes long.
 constexpr std::size_t most_calls_searched_on = 1'500;
-/// The budget is searched in this many parts if the best plan may be further from the optimum than
-/// that share of the step.
-constexpr int parts_below = 4;
-constexpr double worth_searching_below = 0.03;
-
-/// The same for a bound, on which more work is spent, and the work of its integer program
-/// (IntegerSolver).
-constexpr double worth_proving = 0.01, worth_proving_longer = 0.02;
-constexpr std::ptrdiff_t work_of_proof = 400'000'000, work_of_longer_proof = 1'500'000'000;
+/// More work is spent on a bound from which the best plan is further than this share of the step.
+constexpr double worth_proving = 0.01;
 
 double sum_of(const std::vector<double>& costs) {
   return std::accumulate(costs.begin(), costs.end(), 0.0);
@@ -222,9 +215,7 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
   while (expected_) {
     const ExpectedPlans::Candidate* expected = expected_->best_within(budget_bytes);
     const SimulatedPlan* simulated = best_simulated(budget_bytes);
-    if (!expected ||
-        (simulated && simulated->cost_us < expected->cost_us + BudgetSearch::least_gain_us))
-      return;
+    if (!expected || (simulated && simulated->cost_us < expected->cost_us + least_gain_us)) return;
     if (play_within(expected->plan, expected->asked_bytes).budget_bytes() > budget_bytes &&
         play_within(expected->plan, budget_bytes).budget_bytes() > budget_bytes)
       expected_->refute(*expected);
@@ -234,40 +225,16 @@ void CheckpointPlanner::confirm(std::int64_t budget_bytes) {
 PlanAnswer CheckpointPlanner::answer(std::int64_t budget_bytes) {
   if (!is_possible(budget_bytes) || try_within({}, budget_bytes) <= budget_bytes)
     return known_answer(budget_bytes);
-  std::optional<PlanLadder> ladder;
-  if (program_) {
-    ladder.emplace(*this, *program_, budget_bytes);
-    ladder->climb_down();
-  }
+  if (program_) climb_down(*this, *program_, budget_bytes);
   for (const Selector* selector : strictest_first(budget_bytes)) {
-    if (is_good_enough(budget_bytes, BudgetSearch::worth_varying)) break;
+    if (is_good_enough(budget_bytes)) break;
     BudgetSearch(*this, *selector, budget_bytes).run();
     if (plain_recording_.calls.size() > most_calls_searched_on) break;
   }
-  if (!is_good_enough(budget_bytes, BudgetSearch::worth_varying))
-    PlanWalk(*this, budget_bytes).run();
-  search_below(budget_bytes);
-  const auto is_worth = [&](double share) {
-    return ladder && !is_good_enough(budget_bytes, share);
-  };
-  if (is_worth(worth_proving)) prove(budget_bytes, work_of_proof);
-  if (is_worth(worth_proving)) ladder->keep_more();
-  if (is_worth(worth_proving_longer)) prove(budget_bytes, work_of_longer_proof);
+  if (!is_good_enough(budget_bytes)) PlanWalk(*this, budget_bytes).run();
+  if (program_ && !is_good_enough(budget_bytes, worth_proving)) prove(budget_bytes);
   if (host_) BudgetSearch(*this, *host_, budget_bytes).bisect();
   return known_answer(budget_bytes);
-}
-
-/// If only a much smaller budget makes the allocator reserve a segment less, a search within less
-/// finds plans that a search within the budget misses.
-void CheckpointPlanner::search_below(std::int64_t budget_bytes) {
-  if (plain_recording_.calls.size() > most_calls_searched_on) return;
-  const std::int64_t most_less = budget_bytes - all_again().peaks.reserved_bytes;
-  for (int part = 1; part < parts_below && !is_good_enough(budget_bytes, worth_searching_below);
-       ++part) {
-    const std::int64_t less = budget_bytes - most_less * part / parts_below;
-    if (less >= budget_bytes || !is_possible(less)) return;
-    BudgetSearch(*this, *strictest_first(less).front(), less).run();
-  }
 }
 
 PlanAnswer CheckpointPlanner::known_answer(std::int64_t budget_bytes) {

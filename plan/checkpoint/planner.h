@@ -76,6 +76,9 @@ struct PlannerOptions {
 
 class CheckpointPlanner {
  public:
+  /// The least improvement that counts.
+  static constexpr double least_gain_us = 1e-6;
+
   /// `modules` must not contain each other. `trial` must outlive this. Throws Error where the step
   /// does not run, plainly or with all modules checkpointed, and where offloading is to be
   /// considered but copies to the host have no time. A plan is good enough when no other one can be
@@ -130,8 +133,9 @@ class CheckpointPlanner {
   const SimulatedPlan* best_simulated(std::int64_t budget_bytes) const;
   /// The cheapest tried plan that fits; empty: none.
   std::optional<TriedPlan> best_tried(std::int64_t budget_bytes) const;
-  /// True if no plan can beat the tried ones by more than that share of the step.
-  bool is_good_enough(std::int64_t budget_bytes, double share) const;
+  /// True if no plan can beat the tried ones by more than that share of the step: searches end
+  /// then.
+  bool is_good_enough(std::int64_t budget_bytes, double share = 0.005) const;
   /// A lower bound of every plan's cost (PlanAnswer); empty: no plan fits the budget.
   std::optional<double> least_cost_us(std::int64_t budget_bytes) const;
   bool is_possible(std::int64_t budget_bytes) const;
@@ -156,14 +160,13 @@ class CheckpointPlanner {
                                        const std::vector<HeldBytes>& held_bytes);
   void find_bound(const Recording& again, const std::vector<std::string>& modules,
                   const std::vector<HeldBytes>& held_bytes);
-  void search_below(std::int64_t budget_bytes);
   /// Simulates every plan that is estimated to beat all simulated ones.
   void confirm(std::int64_t budget_bytes);
   /// The integer program's lower bound.
   std::optional<double> least_of_program_us(std::int64_t budget_bytes,
                                             std::ptrdiff_t most_work) const;
   /// Spends more work on that bound.
-  void prove(std::int64_t budget_bytes, std::ptrdiff_t most_work);
+  void prove(std::int64_t budget_bytes);
   /// The lower bounds of each of bounds_, and of the integer program.
   const std::vector<std::optional<double>>& least_costs_us(std::int64_t budget_bytes) const;
   /// The selectors that bound costs, the tightest for this budget first.

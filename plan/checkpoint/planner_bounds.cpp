@@ -21,8 +21,9 @@ namespace {
 constexpr std::array host_parts{1.0, 0.5, 0.25, 0.12, 0.06};
 /// Bounds of all blocks and of large ones (sure_costs.h): small blocks rarely need more.
 constexpr std::size_t most_bounds_blended = 2;
-/// Work of the integer program that gives a bound (PoolProgram).
-constexpr std::ptrdiff_t most_work_of_bound = 120'000'000;
+/// Work of the integer program that gives a bound (PoolProgram), at first and where it is not
+/// tight.
+constexpr std::ptrdiff_t most_work_of_bound = 120'000'000, most_work_of_proof = 400'000'000;
 constexpr double any_cost = std::numeric_limits<double>::infinity();
 
 }  // namespace
@@ -134,11 +135,11 @@ std::optional<PoolNeed> CheckpointPlanner::need_of(const CheckpointPlan& plan) c
 std::optional<double> CheckpointPlanner::least_of_program_us(std::int64_t budget_bytes,
                                                              std::ptrdiff_t most_work) const {
   const auto need = [this](const CheckpointPlan& plan) { return need_of(plan); };
-  return program_->solve(budget_bytes, most_work, need).least_us;
+  return program_->solve(budget_bytes, most_work, need, budget_bytes).least_us;
 }
 
-void CheckpointPlanner::prove(std::int64_t budget_bytes, std::ptrdiff_t most_work) {
-  if (const auto least_us = least_of_program_us(budget_bytes, most_work))
+void CheckpointPlanner::prove(std::int64_t budget_bytes) {
+  if (const auto least_us = least_of_program_us(budget_bytes, most_work_of_proof))
     proven_us_[budget_bytes] = *least_us;
 }
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <random>
 #include <utility>
 
 namespace symprof::plan {
@@ -15,8 +14,6 @@ constexpr double row_tolerance = 1e-6;
 constexpr int rank_of_units = 0, rank_of_regions = 1, rank_of_calls = 2;
 /// Slack in the lower bound for the tolerance of the rows.
 constexpr double rounding_share = 3e-6, rounding_us = 1e-4;
-/// Regions or calls fixed at random by a variation.
-constexpr unsigned most_forced = 3;
 /// Work of the relaxation with which every search begins.
 constexpr std::ptrdiff_t most_work_of_root = 300'000'000;
 /// Tableau cells that take as long as simulating one call of a step.
@@ -105,15 +102,18 @@ IntegerProgram PoolProgram::program(std::int64_t usual_bytes, std::size_t step_c
   for (const PoolRows& pool : pools_)
     program.work_of_rows += static_cast<std::ptrdiff_t>(pool.rows.size() * regions_.size());
   program.work_of_refusal = work_of_simulated_call * static_cast<std::ptrdiff_t>(step_calls);
-  program.near_whole = [this](const std::vector<double>& values) { return near_whole(values); };
   program.broken_rows = [this](const std::vector<double>& values) { return broken_rows(values); };
   return program;
 }
 
+double PoolProgram::units_of(std::int64_t budget_bytes) const {
+  const double units = std::max(in_mebibytes(budget_bytes - base_bytes_) / unit_, 0.0);
+  return are_whole_ ? std::floor(units) : units;
+}
+
 /// The whole budget; the small pool gets a part of it.
 std::vector<VariableBounds> PoolProgram::bounds_of(std::int64_t budget_bytes) const {
-  double units = std::max(in_mebibytes(budget_bytes - base_bytes_) / unit_, 0.0);
-  if (are_whole_) units = std::floor(units);
+  const double units = units_of(budget_bytes);
   std::vector<VariableBounds> bounds{{units_, units, units}};
   if (small_units_ >= 0) bounds.push_back({small_units_, 0, units});
   return bounds;
@@ -240,22 +240,14 @@ CheckpointPlan PoolProgram::plan_of(const std::vector<double>& values) const {
 }
 
 PoolProgram::Answer PoolProgram::solve(std::int64_t budget_bytes, std::ptrdiff_t most_work,
-                                       const NeedOf& need_of, unsigned variation) const {
+                                       const NeedOf& need_of, std::int64_t most_bytes) const {
   if (budget_bytes < base_bytes_) return {};
-  std::vector<VariableBounds> bounds = bounds_of(budget_bytes);
-  std::minstd_rand random(variation * 7919 + 1);
-  random.discard(8);
-  for (unsigned i = 0; variation != 0 && i < most_forced; ++i) {
-    const Region& region = regions_[random() % regions_.size()];
-    const double value = random() % 2 == 0 ? 0 : 1;
-    const auto call = static_cast<int>(random() % (region.calls + 1));
-    const bool is_region = call == static_cast<int>(region.calls);
-    bounds.push_back({is_region ? region.runs_again : region.first_call + call, value, value});
-  }
   Refusal refuses;
   if (need_of && are_whole_ && small_units_ >= 0 && need_of({}))  // For one plan, or none.
-    refuses = [&](const std::vector<double>& values) { return refusal(values, need_of); };
-  const IntegerAnswer found = solver_->solve(bounds, most_work, refuses);
+    refuses = [&](const std::vector<double>& values) {
+      return refusal(values, need_of, most_bytes);
+    };
+  const IntegerAnswer found = solver_->solve(bounds_of(budget_bytes), most_work, refuses);
   Answer answer{.least_us = {}, .plan = {}, .work = found.work};
   if (found.least < std::numeric_limits<double>::infinity())
     answer.least_us = std::max(found.least * (1 - rounding_share) - rounding_us, 0.0);

@@ -39,11 +39,12 @@ class PoolProgram {
   };
   /// Returns empty where the need is unknown.
   using NeedOf = std::function<std::optional<PoolNeed>(const CheckpointPlan&)>;
-  /// Excludes plans that in fact need more than the budget (pool_refusal.cpp). Each `variation` but
-  /// 0 fixes some calls as recomputed or kept at random, so that the answer may cost more than the
-  /// optimum.
-  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, const NeedOf& need_of = {},
-               unsigned variation = 0) const;
+  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work) const {
+    return solve(budget_bytes, most_work, {}, budget_bytes);
+  }
+  /// Excludes plans that in fact need more than `most_bytes` (pool_refusal.cpp).
+  Answer solve(std::int64_t budget_bytes, std::ptrdiff_t most_work, const NeedOf& need_of,
+               std::int64_t most_bytes) const;
 
  private:
   struct Region {
@@ -51,7 +52,6 @@ class PoolProgram {
     int first_call = 0;
     std::size_t calls = 0;
   };
-  class Repair;
 
   static double in_mebibytes(std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); }
   void add_region(const RegionCosts& costs, const RegionCosts* host);
@@ -71,8 +71,9 @@ class PoolProgram {
                 const std::vector<double>& values) const;
   const HeldRow* worst_row(const PoolRows& pool, const std::vector<std::vector<double>>& kept,
                            const std::vector<double>& values, double& most) const;
-  std::vector<std::vector<double>> near_whole(const std::vector<double>& relaxed) const;
-  std::optional<LinearRow> refusal(const std::vector<double>& values, const NeedOf& need_of) const;
+  std::optional<LinearRow> refusal(const std::vector<double>& values, const NeedOf& need_of,
+                                   std::int64_t most_bytes) const;
+  double units_of(std::int64_t budget_bytes) const;
   double units_needed(const PoolNeed& need) const;
   LinearRow other_than(const std::vector<double>& values) const;
   CheckpointPlan plan_of(const std::vector<double>& values) const;

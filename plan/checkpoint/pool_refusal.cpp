@@ -20,10 +20,10 @@ constexpr double unit_tolerance = 1e-6;
 
 /// A row that excludes this plan alone, if it needs more than the budget.
 std::optional<LinearRow> PoolProgram::refusal(const std::vector<double>& values,
-                                              const NeedOf& need_of) const {
+                                              const NeedOf& need_of,
+                                              std::int64_t most_bytes) const {
   const std::optional<PoolNeed> need = need_of(plan_of(values));
-  if (!need || units_needed(*need) <= values[static_cast<std::size_t>(units_)] + unit_tolerance)
-    return std::nullopt;
+  if (!need || units_needed(*need) <= units_of(most_bytes) + unit_tolerance) return std::nullopt;
   return other_than(values);
 }
 

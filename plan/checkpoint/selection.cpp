@@ -1,7 +1,6 @@
 #include "plan/checkpoint/selection.h"
 
 #include <algorithm>
-#include <random>
 
 namespace symprof::plan {
 namespace {
@@ -11,8 +10,6 @@ constexpr std::size_t most_partial = 2000;
 constexpr double tolerance_us = 1e-6;
 /// The most choices of all regions together that are enumerated.
 constexpr std::size_t most_choices_listed = 20'000;
-/// The largest relative change of costs by a variation.
-constexpr double most_variation = 0.15;
 
 /// Patterns chosen for the first regions.
 struct Partial {
@@ -128,28 +125,11 @@ Selection Selector::rounded_up(const std::vector<double>& freed) const {
   return selection;
 }
 
-Selection Selector::select(std::int64_t budget_bytes, unsigned variation) const {
+Selection Selector::select(std::int64_t budget_bytes) const {
   std::vector<std::int64_t> needed = needs(budget_bytes);
   const std::vector<std::int64_t> most = most_freed();
   for (std::size_t i = 0; i < needed.size(); ++i) needed[i] = std::min(needed[i], most[i]);
-  return select(needed, variation);
-}
-
-/// Odd variations treat equal regions equally.
-std::vector<double> Selector::varied_costs(std::size_t region, unsigned variation) const {
-  const std::size_t who =
-      variation % 2 == 1 ? static_cast<std::size_t>(of_region_[region]) : region;
-  std::minstd_rand random(static_cast<unsigned>(who + 1) * 7919 + variation);
-  random.discard(8);
-  std::vector<double> costs;
-  costs.reserve(frontier(region).patterns.size());
-  for (const Pattern& pattern : frontier(region).patterns) {
-    const double share = static_cast<double>(random() - std::minstd_rand::min()) /
-                         static_cast<double>(std::minstd_rand::max() - std::minstd_rand::min());
-    costs.push_back(variation == 0 ? pattern.cost_us
-                                   : pattern.cost_us * (1 + most_variation * (2 * share - 1)));
-  }
-  return costs;
+  return select(needed);
 }
 
 Selection Selector::everything() const {
@@ -163,23 +143,23 @@ Selection Selector::everything() const {
 
 /// Dynamic programming over regions: carries all sums of freed bytes and costs that may still be
 /// optimal.
-Selection Selector::select(const std::vector<std::int64_t>& needed, unsigned variation) const {
+Selection Selector::select(const std::vector<std::int64_t>& needed) const {
   Selection known = everything();
   if (const std::optional<std::vector<double>> freed = relaxed(needed)) known = rounded_up(*freed);
-  const double most_cost = known.cost_us * (variation == 0 ? 1 : 1 + most_variation) + tolerance_us;
+  const double most_cost = known.cost_us + tolerance_us;
   const std::int64_t most = *std::ranges::max_element(needed);
   std::vector<std::vector<Partial>> partials{{Partial{}}};
   for (std::size_t i = 0; i < costs_.regions.size(); ++i) {
     const std::vector<Partial>& before = partials.back();
     const std::vector<Pattern>& patterns = frontier(i).patterns;
-    const std::vector<double> costs = varied_costs(i, variation);
     const bool is_many = before.size() * patterns.size() > 40 * most_partial;
     Cells cells(most);
     std::vector<Partial> after;
     for (std::size_t b = 0; b < before.size(); ++b)
       for (std::size_t p = 0; p < patterns.size(); ++p) {
         const Partial next{std::min(before[b].freed_bytes + patterns[p].freed_bytes, most),
-                           before[b].cost_us + costs[p], static_cast<int>(b), static_cast<int>(p)};
+                           before[b].cost_us + patterns[p].cost_us, static_cast<int>(b),
+                           static_cast<int>(p)};
         const std::int64_t last = patterns[p].runs_again ? costs_.regions[i].freed_last_bytes : 0;
         if (next.freed_bytes + last < needed[i + 1] || next.cost_us > most_cost) continue;
         if (is_many)
@@ -193,7 +173,7 @@ Selection Selector::select(const std::vector<std::int64_t>& needed, unsigned var
     partials.push_back(std::move(after));
   }
   const auto best = std::ranges::min_element(partials.back(), {}, &Partial::cost_us);
-  if (variation == 0 && best->cost_us > known.cost_us) return known;
+  if (best->cost_us > known.cost_us) return known;
   Selection selection{.patterns = std::vector<int>(costs_.regions.size())};
   const Partial* at = &*best;
   for (std::size_t i = costs_.regions.size(); i-- > 0;) {
@@ -227,8 +207,7 @@ bool Selector::is_within(const Selection& selection, std::int64_t budget_bytes) 
   return needed[0] <= 0;
 }
 
-std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, double least_us,
-                                                 double most_us) const {
+std::vector<Selection> Selector::choices_within(std::int64_t budget_bytes) const {
   std::size_t count = 1;
   for (std::size_t i = 0; i < costs_.regions.size(); ++i)
     if ((count *= frontier(i).patterns.size()) > most_choices_listed) return {};
@@ -242,30 +221,7 @@ std::vector<Selection> Selector::choices_between(std::int64_t budget_bytes, doub
       choice.cost_us += patterns[left % patterns.size()].cost_us;
       left /= patterns.size();
     }
-    if (choice.cost_us >= least_us - tolerance_us && choice.cost_us < most_us - tolerance_us &&
-        is_within(choice, budget_bytes))
-      found.push_back(std::move(choice));
-  }
-  std::ranges::stable_sort(found, {}, &Selection::cost_us);
-  return found;
-}
-
-std::vector<Selection> Selector::evened(const Selection& base, double least_us,
-                                        double most_us) const {
-  std::vector<Selection> found;
-  for (std::size_t type = 0; type < frontiers_.size(); ++type) {
-    const std::vector<Pattern>& patterns = frontiers_[type].patterns;
-    for (std::size_t p = 1; p < patterns.size(); ++p) {
-      Selection even = base;
-      for (std::size_t i = 0; i < even.patterns.size(); ++i) {
-        if (of_region_[i] != static_cast<int>(type) || even.patterns[i] == 0) continue;
-        even.cost_us +=
-            patterns[p].cost_us - patterns[static_cast<std::size_t>(even.patterns[i])].cost_us;
-        even.patterns[i] = static_cast<int>(p);
-      }
-      if (even.cost_us > least_us && even.cost_us < most_us - tolerance_us)
-        found.push_back(std::move(even));
-    }
+    if (is_within(choice, budget_bytes)) found.push_back(std::move(choice));
   }
   std::ranges::stable_sort(found, {}, &Selection::cost_us);
   return found;

@@ -35,22 +35,16 @@ class Selector {
   int block_type(std::size_t region) const { return of_region_[region]; }
 
   /// The cheapest choice within the budget, or within the least memory possible if that exceeds
-  /// `budget_bytes`. Each `variation` but 0 perturbs the costs slightly, to find other choices of
-  /// nearly the least cost.
-  Selection select(std::int64_t budget_bytes, unsigned variation = 0) const;
+  /// `budget_bytes`.
+  Selection select(std::int64_t budget_bytes) const;
 
   CheckpointPlan plan_of(const Selection& selection) const;
   /// True if the choice satisfies all windows.
   bool is_within(const Selection& selection, std::int64_t budget_bytes) const;
 
-  /// All choices that satisfy the windows and cost `least_us` or more, and less than `most_us`; the
-  /// cheapest first. Empty where there are too many choices to enumerate.
-  std::vector<Selection> choices_between(std::int64_t budget_bytes, double least_us,
-                                         double most_us) const;
-
-  /// Variants of `base`, each with one pattern for all recomputed regions of one block type. Only
-  /// those that cost more than `least_us` and less than `most_us`; the cheapest first.
-  std::vector<Selection> evened(const Selection& base, double least_us, double most_us) const;
+  /// All choices that satisfy the windows, the cheapest first. Empty where there are too many
+  /// choices to enumerate.
+  std::vector<Selection> choices_within(std::int64_t budget_bytes) const;
 
   /// A lower bound of all choices of patterns, fractions of calls allowed, that satisfy the
   /// windows. It bounds all plans if the regions and windows are those of sure_costs.h. Empty: no
@@ -69,9 +63,7 @@ class Selector {
   std::vector<std::int64_t> needs(std::int64_t budget_bytes) const;
   /// Element k: the bytes that the first k regions together can free at most.
   std::vector<std::int64_t> most_freed() const;
-  Selection select(const std::vector<std::int64_t>& needed, unsigned variation) const;
-  /// The cost of each pattern of the region, as perturbed by `variation`.
-  std::vector<double> varied_costs(std::size_t region, unsigned variation) const;
+  Selection select(const std::vector<std::int64_t>& needed) const;
   /// The selection in which all regions are recomputed and keep only their inputs.
   Selection everything() const;
   std::optional<double> least_of_whole_calls(const std::vector<std::int64_t>& needed) const;

@@ -155,30 +155,6 @@ TEST_SUITE("integer_program") {
     CHECK(early > 20);
   }
 
-  TEST_CASE("candidate solutions are checked against rows and bounds, and improved") {
-    std::mt19937 random(3);
-    int found_early = 0;
-    for (int i = 0; i < 40; ++i) {
-      CAPTURE(i);
-      const Covering covering(random, 12, 4);
-      plan::IntegerProgram program = covering.program();
-      program.near_whole = [&](const std::vector<double>& values) {
-        return std::vector{std::vector<double>(values.size(), 0),
-                           std::vector<double>(values.size(), 1)};
-      };
-      const plan::IntegerSolver solver(program, enough_work);
-      const double all_ones = std::accumulate(covering.costs.begin(), covering.costs.end(), 0.0);
-      const plan::IntegerAnswer early = solver.solve({}, 1);
-      if (!early.values.empty()) {
-        CHECK(covering.broken(early.values).empty());
-        CHECK(early.cost <= all_ones * (1 + 1e-9));
-        ++found_early;
-      }
-      CHECK(solver.solve({}, enough_work).cost == doctest::Approx(covering.exact(0)).epsilon(1e-5));
-    }
-    CHECK(found_early > 30);
-  }
-
   TEST_CASE("contradictory rows are infeasible") {
     plan::IntegerProgram program{.costs = {1, 1},
                                  .lower = {0, 0},

@@ -129,9 +129,9 @@ struct Step {
 }  // namespace
 
 TEST_SUITE("pool_program") {
-  TEST_CASE("the cheapest plan is found; one near the relaxation needs no search") {
+  TEST_CASE("the cheapest plan is found; a search that ends early gives a bound") {
     std::mt19937 random(1);
-    double exact_us = 0, near_us = 0;
+    double exact_us = 0, early_us = 0;
     for (int i = 0; i < 60; ++i) {
       CAPTURE(i);
       const Step step(random);
@@ -143,15 +143,15 @@ TEST_SUITE("pool_program") {
       if (!exact) continue;
       CHECK(step.cost_us(*found.plan) == doctest::Approx(*exact).epsilon(1e-5));
       CHECK(*found.least_us == doctest::Approx(*exact).epsilon(1e-4));
-      const auto near = program.solve(budget_bytes, 1);
-      if (!near.plan) continue;
-      CHECK(step.units_of(*near.plan) <= budget_bytes / unit_bytes);
-      CHECK(step.cost_us(*near.plan) >= *exact * (1 - 1e-5));
+      const auto early = program.solve(budget_bytes, 1);
+      REQUIRE(early.least_us);
+      CHECK(*early.least_us <= *exact * (1 + 1e-5));
+      if (early.plan) CHECK(step.units_of(*early.plan) <= budget_bytes / unit_bytes);
       exact_us += *exact;
-      near_us += step.cost_us(*near.plan);
+      early_us += *early.least_us;
     }
     CHECK(exact_us > 1'000);
-    CHECK(near_us < 1.1 * exact_us);
+    CHECK(early_us > 0.5 * exact_us);
   }
 }
 
