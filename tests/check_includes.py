@@ -3,7 +3,7 @@
 
 A folder may include its own files and those of the folders in its row, nothing else; the rows stand in an order in
 which every folder comes after those that it may include, so that there is no circle. Inside of a folder a header and
-the .cpp of the same name count as one: pairs include each other in no circle, but for those listed below. Prints every
+the .cpp of the same name count as one: pairs include each other in no circle. Prints every
 violation with file and line; exit 1 if any."""
 import pathlib
 import re
@@ -94,12 +94,6 @@ TORCH_ALLOWED = re.compile(r"(meta|trace/torchscript|shape|measure/real|python/b
 TORCH_FREE = {"measure/real/library.h", "shape/batch/find_plan.h", "shape/library.h", "shape/step/propagate.h", "trace/torchscript/load.h",
               "trace/torchscript/weights.h"}
 
-# Circles of pairs that are left. Taken off when they are broken; none is added: data that both sides need goes into a
-# header of its own.
-CIRCLES = [
-    {"plan/checkpoint/budget_search", "plan/checkpoint/plan_ladder", "plan/checkpoint/plan_walk",
-     "plan/checkpoint/planner"},
-]
 
 root = pathlib.Path(__file__).resolve().parent.parent
 
@@ -197,20 +191,16 @@ def circles(graph):
 
 
 def circle_violations():
-    now = circles(pairs())
-    for circle in now:
-        if circle not in CIRCLES:
-            yield f"a circle of pairs, each of which includes the next: {', '.join(sorted(circle))}"
-    for circle in CIRCLES:
-        if circle not in now:
-            yield f"tests/check_includes.py: CIRCLES lists {', '.join(sorted(circle))}, which is none any more"
+    """Data that both sides need goes into a header of its own."""
+    for circle in circles(pairs()):
+        yield f"a circle of pairs, each of which includes the next: {', '.join(sorted(circle))}"
 
 
 def main():
     violations = [*order_violations(), *public_violations(), *circle_violations()]
     for path in source_files():
         violations += file_violations(path)
-    print("\n".join(violations) or f"{len(ROOMS)} folders include in one direction, {len(CIRCLES)} circles of pairs left")
+    print("\n".join(violations) or f"{len(ROOMS)} folders include in one direction, no circles of pairs")
     return bool(violations)
 
 

@@ -54,7 +54,7 @@ class BranchAndBound {
     answer_.cost = no_solution;
     const double least = solve(root_);
     if (least == no_solution) return {.least = no_solution, .work = most_work_ - work_};
-    dive();
+    diving_heuristic();
     const std::ptrdiff_t left = std::exchange(work_, most_work_);
     open_.push({.least = least});
     double proven = least;
@@ -173,7 +173,7 @@ class BranchAndBound {
 
   /// Rounds variables up step by step, nearly integral ones together, and the nearest one
   /// down where rounding up is infeasible.
-  void dive() {
+  void diving_heuristic() {
     DualSimplex simplex = root_;
     while (work_ > 0 && !take_if_whole(simplex)) {
       const std::vector<double> values = simplex.values();
