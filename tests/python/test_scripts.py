@@ -197,8 +197,8 @@ class Questions(unittest.TestCase):
 
     def test_properties_of_the_device(self):
         """CUDA C++ Programming Guide, technical specifications by compute capability; L2_cache_size: the device's file."""
-        for device, threads, shared in (("h100", 2048, 228), ("rtx4090", 1536, 100), ("t4", 1024, 64), ("v100", 2048, 96)):
-            with symprof.simulate(device=device):
+        for name, threads, shared in (("h100", 2048, 228), ("rtx4090", 1536, 100), ("t4", 1024, 64), ("v100", 2048, 96)):
+            with symprof.simulate(device=name):
                 found = torch.cuda.get_device_properties(0)
             self.assertEqual((found.max_threads_per_multi_processor, found.shared_memory_per_multiprocessor), (threads, shared * 1024))
             self.assertGreater(found.L2_cache_size, 0)
