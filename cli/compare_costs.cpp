@@ -31,7 +31,7 @@ Profile profile_of(const std::string& path, const ProfileOptions& options) try {
 
 int compare_costs(const ProfileText& text, const std::string& other) {
   refuse(!text.symbolic.empty(), "--symbolic");
-  refuse(!text.measured.empty(), "--measured");
+  refuse(!text.measured_memory.empty(), "--measured-memory");
   refuse(text.shows_peak, "--peak");
   const Format format = read_format(Verb::compare_costs, text.format);
   ProfileOptions options = parse_profile_options(text);

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/error.h"
 #include "base/setting.h"
 #include "cli/command.h"
 #include "cli/compare_costs.h"
@@ -13,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/symbolic.h"
 #include "profile/profile.h"
+#include "report/profile/measured_pair.h"
 #include "session/measured.h"
 #include "session/session.h"
 
@@ -26,6 +28,32 @@ void print(const Profile& profile, const Settings& settings, const ProfileOption
     for (const std::string& warning : profile.warnings)
       warn(options.output, spelled(warning, spell_as_option));
   write_result(options.output, out, options.format->format);
+}
+
+/// Two measurements of one model, the second one in the file `other`.
+int compare_measured(const ProfileText& text, const std::string& other) {
+  const ProfileOptions options = parse_profile_options(text);
+  const Format format = options.format->format;
+  if (format != Format::table && format != Format::json)
+    throw Error("--format", "two measurements have tables and JSON.",
+                "Write --format table or json.");
+  if (!options.memory_file.empty() || options.shows_peak)
+    throw Error("--measured", "behind -- stands another measurement, which has times alone.",
+                "Leave --peak and --measured-memory out.");
+  Session session(options.model);
+  const PreparedModel model = session.prepare(options.settings);
+  const Profile profile = session.profile(model);
+  const measure::Measurement before = read_measurement(options.measured_file, profile);
+  const measure::Measurement after = read_measurement(other, profile);
+  const DeviceSpec& device = model.settings.step.device;
+  fmt::memory_buffer out;
+  if (format == Format::json)
+    report::write_measured_pair_json(out, profile, before, after, options.rows, device);
+  else
+    report::write_measured_pair(out, profile, before, after, options.rows, device,
+                                layout_of(options.output));
+  write_result(options.output, out, format);
+  return done;
 }
 
 int run(const ProfileText& text) {
@@ -68,11 +96,17 @@ Run add_profile(CLI::App& app) {
       "  symprof profile vit_b_16.onnx --set batch=8 --by module --depth 3 --device a100-80g\n"
       "  symprof profile llama_7b.pt2 --optimizer adamw --format json -o llama_7b.json\n"
       "  symprof profile vit_b_16.onnx --symbolic batch --by module --depth 2\n"
-      "  symprof profile llama_7b.pt2 --by module --depth 2 -- llama_7b_gqa.pt2");
+      "  symprof profile llama_7b.pt2 --by module --depth 2 -- llama_7b_gqa.pt2\n"
+      "  symprof profile resnet50.pt2 --measured before.json -- after.json");
   add_profile_options(app, *text);
-  app.add_option("OTHER", *other, "After --: another model, to compare the costs with")
+  app.add_option(
+         "OTHER", *other,
+         "After --: another model, to compare the costs with; with --measured, another measurement")
       ->type_name("");
-  return [text, other] { return other->empty() ? run(*text) : compare_costs(*text, *other); };
+  return [text, other] {
+    if (other->empty()) return run(*text);
+    return text->measured.empty() ? compare_costs(*text, *other) : compare_measured(*text, *other);
+  };
 }
 
 }  // namespace symprof::cli

@@ -2,13 +2,15 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <ranges>
+#include <iterator>
 
 namespace symprof::snapshot {
 namespace {
 
 using Symbol = std::uint32_t;
 using Symbols = std::span<const Symbol>;
+
+std::vector<Symbol> reversed(Symbols symbols) { return {symbols.rbegin(), symbols.rend()}; }
 
 /// The distances of all beginnings of `rows` from what was added so far: a column of the matrix, 64
 /// rows a word, as differences of neighbors (G. Myers, "A fast bit-vector algorithm for approximate
@@ -17,9 +19,8 @@ class Column {
  public:
   /// `top` is the difference in the row above the first: 1 counts all that is added, 0 lets `rows`
   /// begin anywhere.
-  template <class Rows>
-  Column(const Rows& rows, std::size_t symbols, int top)
-      : size_(std::ranges::size(rows)),
+  Column(Symbols rows, std::size_t symbols, int top)
+      : size_(rows.size()),
         words_((size_ + 63) / 64),
         top_(top),
         last_(static_cast<std::int64_t>(size_)) {
@@ -116,9 +117,9 @@ class Aligner {
     if (first.empty() || second.size() <= 1 || first.size() * second.size() <= most_cells)
       return align_short(first, second);
     const std::size_t half = second.size() / 2;
-    Column before(first, symbols_, 1), behind(first | std::views::reverse, symbols_, 1);
+    Column before(first, symbols_, 1), behind(reversed(first), symbols_, 1);
     for (const Symbol symbol : second.first(half)) before.add(symbol);
-    for (const Symbol symbol : second.subspan(half) | std::views::reverse) behind.add(symbol);
+    for (const Symbol symbol : reversed(second.subspan(half))) behind.add(symbol);
     const std::vector<std::int64_t> left = before.distances(), right = behind.distances();
     std::size_t best = 0;
     for (std::size_t i = 0; i <= first.size(); ++i)
@@ -173,8 +174,7 @@ struct Numbered {
     std::vector<std::int64_t> values(one.begin(), one.end());
     values.insert(values.end(), other.begin(), other.end());
     std::ranges::sort(values);
-    const auto repeated = std::ranges::unique(values);
-    values.erase(repeated.begin(), repeated.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
     symbols = values.size();
     const auto number = [&](std::int64_t value) {
       return static_cast<Symbol>(std::ranges::lower_bound(values, value) - values.begin());
@@ -195,7 +195,7 @@ Stretch nearest_stretch(std::span<const std::int64_t> part, std::span<const std:
     anywhere.add(numbered.second[i]);
     if (anywhere.last() <= least) least = anywhere.last(), found.end = i + 1;
   }
-  Column back(numbered.first | std::views::reverse, numbered.symbols, 1);
+  Column back(reversed(numbered.first), numbered.symbols, 1);
   found.begin = found.end;
   const std::size_t longest =
       std::min(found.end, part.size() + static_cast<std::size_t>(least));  // Longer is farther.
