@@ -1,6 +1,7 @@
 #include "snapshot/sequences.h"
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <iterator>
 
@@ -19,26 +20,29 @@ class Column {
  public:
   /// `top` is the difference in the row above the first: 1 counts all that is added, 0 lets `rows`
   /// begin anywhere.
-  Column(Symbols rows, std::size_t symbols, int top)
+  Column(Symbols rows, int top)
       : size_(rows.size()),
         words_((size_ + 63) / 64),
         top_(top),
-        last_(static_cast<std::int64_t>(size_)) {
-    equal_.assign(symbols * words_, 0);
-    std::size_t row = 0;
-    for (const Symbol symbol : rows) {
-      equal_[symbol * words_ + row / 64] |= std::uint64_t{1} << row % 64;
-      ++row;
-    }
-    more_.assign(words_, ~std::uint64_t{0});
-    less_.assign(words_, 0);
+        last_(static_cast<std::int64_t>(size_)),
+        equal_(words_, 0),
+        more_(words_, ~std::uint64_t{0}),
+        less_(words_, 0) {
+    rows_.reserve(size_);
+    for (const Symbol symbol : rows)
+      rows_.push_back({symbol, static_cast<std::uint32_t>(rows_.size())});
+    std::ranges::sort(rows_);
   }
 
   void add(Symbol symbol) {
     first_ += top_;
+    const auto begin = std::ranges::lower_bound(rows_, SymbolRow{symbol, 0});
+    auto end = begin;
+    for (; end != rows_.end() && end->symbol == symbol; ++end)
+      equal_[end->row / 64] |= std::uint64_t{1} << end->row % 64;
     int step = top_;
-    const std::uint64_t* equal = equal_.data() + symbol * words_;
-    for (std::size_t word = 0; word < words_; ++word) step = add_word(word, equal[word], step);
+    for (std::size_t word = 0; word < words_; ++word) step = add_word(word, equal_[word], step);
+    for (auto at = begin; at != end; ++at) equal_[at->row / 64] = 0;
     if (words_ == 0) last_ += top_;
   }
 
@@ -55,6 +59,12 @@ class Column {
   }
 
  private:
+  struct SymbolRow {
+    Symbol symbol = 0;
+    std::uint32_t row = 0;
+    auto operator<=>(const SymbolRow&) const = default;
+  };
+
   static std::int64_t bit(std::uint64_t word, std::size_t at) {
     return static_cast<std::int64_t>(word >> at & 1);
   }
@@ -84,15 +94,15 @@ class Column {
   std::size_t size_, words_;
   int top_;
   std::int64_t first_ = 0, last_ = 0;
-  std::vector<std::uint64_t> equal_;        // By symbol and word: the rows that are it.
+  std::vector<SymbolRow> rows_;
+  std::vector<std::uint64_t> equal_;        // Rows that are the symbol which is added.
   std::vector<std::uint64_t> more_, less_;  // Rows whose distance is one more, one less.
 };
 
 /// Splits both sequences until they are short (D. Hirschberg, 1975), so that memory stays small.
 class Aligner {
  public:
-  Aligner(std::size_t symbols, std::vector<ElementPair>& pairs)
-      : symbols_(symbols), pairs_(pairs) {}
+  explicit Aligner(std::vector<ElementPair>& pairs) : pairs_(pairs) {}
 
   void align(Symbols first, Symbols second) {
     while (!first.empty() && !second.empty() && first.front() == second.front()) {
@@ -117,7 +127,7 @@ class Aligner {
     if (first.empty() || second.size() <= 1 || first.size() * second.size() <= most_cells)
       return align_short(first, second);
     const std::size_t half = second.size() / 2;
-    Column before(first, symbols_, 1), behind(reversed(first), symbols_, 1);
+    Column before(first, 1), behind(reversed(first), 1);
     for (const Symbol symbol : second.first(half)) before.add(symbol);
     for (const Symbol symbol : reversed(second.subspan(half))) behind.add(symbol);
     const std::vector<std::int64_t> left = before.distances(), right = behind.distances();
@@ -160,7 +170,6 @@ class Aligner {
     for (; j < second.size(); ++j) add_second();
   }
 
-  std::size_t symbols_;
   std::vector<ElementPair>& pairs_;
   std::uint32_t first_ = 0, second_ = 0;
 };
@@ -168,14 +177,12 @@ class Aligner {
 /// Both sequences, each distinct number a symbol.
 struct Numbered {
   std::vector<Symbol> first, second;
-  std::size_t symbols = 0;
 
   Numbered(std::span<const std::int64_t> one, std::span<const std::int64_t> other) {
     std::vector<std::int64_t> values(one.begin(), one.end());
     values.insert(values.end(), other.begin(), other.end());
     std::ranges::sort(values);
     values.erase(std::unique(values.begin(), values.end()), values.end());
-    symbols = values.size();
     const auto number = [&](std::int64_t value) {
       return static_cast<Symbol>(std::ranges::lower_bound(values, value) - values.begin());
     };
@@ -188,14 +195,14 @@ struct Numbered {
 
 Stretch nearest_stretch(std::span<const std::int64_t> part, std::span<const std::int64_t> whole) {
   const Numbered numbered(part, whole);
-  Column anywhere(numbered.first, numbered.symbols, 0);
+  Column anywhere(numbered.first, 0);
   std::int64_t least = anywhere.last();
   Stretch found;
   for (std::size_t i = 0; i < numbered.second.size(); ++i) {
     anywhere.add(numbered.second[i]);
     if (anywhere.last() <= least) least = anywhere.last(), found.end = i + 1;
   }
-  Column back(reversed(numbered.first), numbered.symbols, 1);
+  Column back(reversed(numbered.first), 1);
   found.begin = found.end;
   const std::size_t longest =
       std::min(found.end, part.size() + static_cast<std::size_t>(least));  // Longer is farther.
@@ -211,7 +218,7 @@ std::vector<ElementPair> align_sequences(std::span<const std::int64_t> first,
   const Numbered numbered(first, second);
   std::vector<ElementPair> pairs;
   pairs.reserve(std::max(first.size(), second.size()));
-  Aligner(numbered.symbols, pairs).align(numbered.first, numbered.second);
+  Aligner(pairs).align(numbered.first, numbered.second);
   return pairs;
 }
 

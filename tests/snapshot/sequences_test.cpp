@@ -94,6 +94,16 @@ TEST_SUITE("snapshot_sequences") {
     CHECK(nearest_stretch(step, Numbers{}) == Stretch{0, 0});
   }
 
+  TEST_CASE("many different numbers take no more memory") {
+    constexpr std::size_t count = 50'000, distance = 1000;
+    Numbers first(count);
+    for (std::size_t i = 0; i < count; ++i) first[i] = static_cast<std::int64_t>(i);
+    Numbers second = first;
+    for (std::size_t i = 0; i < count; i += distance) second[i] = -1;
+    CHECK(cost_of(align_sequences(first, second), first, second) == count / distance);
+    CHECK(nearest_stretch(first, second) == Stretch{0, count});
+  }
+
   TEST_CASE("what is inserted in the middle has no partner") {
     Numbers first(10'000), second;
     for (std::size_t i = 0; i < first.size(); ++i) first[i] = static_cast<std::int64_t>(i % 50);
