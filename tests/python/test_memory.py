@@ -62,6 +62,18 @@ class BesideThePrediction(unittest.TestCase):
             self.assertEqual(answer[side]["peak_allocated_bytes"], 3249144832)
             self.assertEqual(answer[side]["peak_reserved_bytes"], 3781165056)
 
+    def test_runs_of_the_stub_driver_are_predicted_to_the_byte(self):
+        script = ROOT / "truth/snapshots/settings.py"
+        for case in ("all", "streams", "pools"):
+            with self.subTest(case):
+                measured = script.parent / f"settings/{case}.pickle.gz"
+                done = subprocess.run([sys.executable, "-m", "symprof", "run", "--all", "--format", "json", "--measured-memory", measured,
+                                       script, "run", case], capture_output=True, text=True)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                answer = json.loads(done.stdout)["measured_memory"]
+                self.assertEqual((answer["equal_share"], answer["differing"], answer["differences"]), (1, [], []))
+                self.assertEqual(answer["measured"]["peak_reserved_bytes"], answer["predicted"]["peak_reserved_bytes"])
+
     def test_the_table_has_the_verdict(self):
         done = self.run_script()
         self.assertIn("the prediction holds", done.stdout, done.stderr)
