@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "plan/largest_size.h"
-#include "profile/cost/multiprocessor.h"
 #include "python/bindings/answers.h"
+#include "python/bindings/device.h"
 #include "python/bindings/frames.h"
 #include "python/bindings/inner_tensors.h"
 #include "python/bindings/memory.h"
@@ -195,30 +195,6 @@ void bind_profile(nb::module_& module) {
       .def("plan_parallel", &Model::plan_parallel, nb::arg("settings"), nb::arg("mesh"),
            nb::arg("layout"), nb::arg("global_batch").none(), nb::arg("blocks"),
            nb::call_guard<nb::gil_scoped_release>());
-}
-
-void bind_device(nb::module_& module) {
-  nb::class_<DeviceSpec>(module, "DeviceSpec")
-      .def_ro("name", &DeviceSpec::name)
-      .def_ro("description", &DeviceSpec::description)
-      .def_ro("compute_major", &DeviceSpec::compute_major)
-      .def_ro("compute_minor", &DeviceSpec::compute_minor)
-      .def_ro("multiprocessors", &DeviceSpec::multiprocessors)
-      .def_prop_ro("threads_of_multiprocessor", &profile::threads_of_multiprocessor)
-      .def_ro("shared_memory_bytes", &DeviceSpec::shared_memory_per_block_optin_bytes)
-      .def_ro("l2_bytes", &DeviceSpec::l2_bytes)
-      .def_ro("clock_hz", &DeviceSpec::clock_hz)
-      .def_ro("memory_bytes", &DeviceSpec::memory_bytes)
-      .def_ro("memory_bytes_per_second", &DeviceSpec::memory_bytes_per_second)
-      .def_ro("cudnn_version", &DeviceSpec::cudnn_version);
-  nb::class_<StepMemory>(module, "Memory")
-      .def_ro("allocated_bytes", &StepMemory::allocated_bytes)
-      .def_ro("reserved_bytes", &StepMemory::reserved_bytes)
-      .def_ro("requested_bytes", &StepMemory::requested_bytes)
-      .def_ro("alloc_retries", &StepMemory::alloc_retries)
-      .def_ro("peak_allocated_bytes", &StepMemory::peak_allocated_bytes)
-      .def_ro("peak_reserved_bytes", &StepMemory::peak_reserved_bytes)
-      .def_ro("peak_requested_bytes", &StepMemory::peak_requested_bytes);
 }
 
 void bind_program(nb::module_& module) {
