@@ -1,5 +1,5 @@
-// Any bytes as a memory snapshot: its history, what is said of it, and the snapshot beside itself, also as
-// a prediction.
+// Any bytes as a memory snapshot: its history, what is said of it, and the snapshot beside itself,
+// also as a prediction.
 #include "target.h"
 
 #include "base/error.h"

@@ -6,6 +6,8 @@
 // Public header.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -79,7 +81,7 @@ void for_each_leaf(const Value& value, const Visit& visit, const std::string& pa
   if (!value.is_container()) return visit(path, value);
   for (std::size_t i = 0; i < value.items.size(); ++i) {
     const std::string part = i < value.keys.size() ? value.keys[i] : std::to_string(i);
-    for_each_leaf(value.items[i], visit, path.empty() ? part : path + '.' + part);
+    for_each_leaf(value.items[i], visit, path.empty() ? part : fmt::format("{}.{}", path, part));
   }
 }
 

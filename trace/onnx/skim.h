@@ -14,7 +14,7 @@ class ModelProto;
 namespace symprof::trace {
 
 /// Tensors of more bytes than this lose their data on reading.
-constexpr std::uint64_t largest_kept_tensor_bytes = 32 * 1024;
+constexpr std::uint64_t largest_kept_tensor_bytes = std::uint64_t{32} << 10;
 
 /// Parses `bytes` into `model`; tensors of more than `largest_kept` bytes come without data. Throws
 /// Error if it is not ONNX or truncated; `path` is for the message.
