@@ -91,7 +91,7 @@ int run_weights(const Options& options, const char* command, Change change,
 
 std::shared_ptr<Options> add_common(CLI::App& app, const char* description, const char* examples,
                                     const char* model = "An ONNX model") {
-  const auto options = std::make_shared<Options>();
+  auto options = std::make_shared<Options>();
   app.description(description);
   app.footer(std::string("Example:\n  ") + examples);
   app.add_option("MODEL", options->model, model)->required()->type_name("");

@@ -15,7 +15,7 @@ std::vector<Out> numbers(const std::vector<std::byte>& bytes, std::size_t most) 
   for (std::size_t i = 0; i < out.size(); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof value);
-    out[i] = static_cast<Out>(value);
+    out[i] = static_cast<Out>(value);  // NOLINT(bugprone-signed-char-misuse): int8 keeps its sign.
   }
   return out;
 }

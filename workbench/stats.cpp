@@ -141,6 +141,7 @@ void count_blocks(ModelStats& stats, const std::vector<const onnx::NodeProto*>& 
     for (const auto& [op, count] : ops) sorted.emplace_back(-count, op);
     std::sort(sorted.begin(), sorted.end());
     std::vector<std::string> words;
+    words.reserve(sorted.size());
     for (const auto& [count, op] : sorted)
       words.push_back(count == -1 ? op : fmt::format("{} {}", -count, op));
     const int last = block.first + block.length * (block.times - 1);

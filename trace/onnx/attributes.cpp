@@ -14,7 +14,8 @@ namespace {
 using onnx::AttributeProto;
 
 template <class T, class Values>
-std::shared_ptr<const ConstantTensor> make_constant(DType dtype, std::vector<std::int64_t> sizes,
+std::shared_ptr<const ConstantTensor> make_constant(DType dtype,
+                                                    const std::vector<std::int64_t>& sizes,
                                                     const Values& values) {
   auto constant = std::make_shared<ConstantTensor>();
   constant->spec = TensorSpec{dtype, sizes, contiguous_strides(sizes), 0};

@@ -38,7 +38,8 @@ std::optional<double> bfloat16_number(const ConstantTensor& constant) {
 std::optional<double> float16_number(const ConstantTensor& constant) {
   const auto bits = element<std::uint16_t>(constant);
   if (!bits) return std::nullopt;
-  const int exponent = *bits >> 10U & 0x1fU, fraction = *bits & 0x3ffU;
+  const auto exponent = static_cast<int>(*bits >> 10U & 0x1fU);
+  const auto fraction = static_cast<int>(*bits & 0x3ffU);
   double size = std::ldexp(1024 + fraction, exponent - 25);
   if (exponent == 0) size = std::ldexp(fraction, -24);
   if (exponent == 0x1f)

@@ -75,7 +75,8 @@ class Folder {
   }
 
   static std::size_t node_of(const RepeatedBlock& block, int copy, int index) {
-    return static_cast<std::size_t>(block.first + copy * block.length + index);
+    const int node = block.first + copy * block.length + index;
+    return static_cast<std::size_t>(node);
   }
 
   /// The modules that contain all nodes of all copies.
@@ -129,8 +130,7 @@ class Folder {
       for (int copy = 0; copy < block.times; ++copy) {
         const int own = static_cast<int>(out_.clusters.size());
         out_.clusters.push_back({fmt::format("block {}", copy), all, 1});
-        for (int i = 0; i < block.length; ++i)
-          block_of_[static_cast<std::size_t>(block.first + copy * block.length + i)] = own;
+        for (int i = 0; i < block.length; ++i) block_of_[node_of(block, copy, i)] = own;
       }
     }
   }

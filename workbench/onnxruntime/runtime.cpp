@@ -100,6 +100,7 @@ std::vector<OwnedValue> Runtime::run(Session& session, const std::vector<const c
   call<Run>(&session, nullptr, inputs.data(), values.data(), inputs.size(), outputs.data(),
             outputs.size(), made.data());
   std::vector<OwnedValue> owned;
+  owned.reserve(made.size());
   for (Value* value : made) owned.push_back({value, {table_}});
   return owned;
 }

@@ -265,7 +265,7 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
   const std::string key = key_of(*value);
   if (const auto found = by_bytes_.find(key); !key.empty() && found != by_bytes_.end())
     return found->second;
-  const std::string name = fresh(base);
+  std::string name = fresh(base);
   Constant& constant = constants_[name];
   constant.tensor = tensor_proto(*value, name);
   constant.value = value;
@@ -277,7 +277,7 @@ std::string Editor::add_constant(const ConstantPointer& value, const std::string
 }
 
 std::string Editor::add_constant(onnx::TensorProto tensor, const std::string& base) {
-  const std::string name = fresh(base);
+  std::string name = fresh(base);
   tensor.set_name(name);
   types_[name] = type_of_tensor(tensor);
   constants_[name].tensor = std::move(tensor);

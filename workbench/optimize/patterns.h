@@ -63,7 +63,7 @@ inline std::vector<double> by_channel(const Editor& editor, const std::string& v
   const ConstantPointer constant = editor.constant(value);
   if (!constant || constant->spec.sizes.size() > rank || channels < 1 || rank < 2) return {};
   const auto& sizes = constant->spec.sizes;
-  const auto all = reals_of(*constant);
+  auto all = reals_of(*constant);
   if (all.size() == 1) return std::vector<double>(static_cast<std::size_t>(channels), all[0]);
   if (constant->spec.numel() != channels) return {};
   const std::size_t behind = rank - 2;  // Axes after the channels.

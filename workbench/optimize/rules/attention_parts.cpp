@@ -126,7 +126,7 @@ std::string keys_of(Editor& editor, int node, const AttentionParts& parts) {
   set_integers(turn, "perm", parts.key_order);
   turn.add_input(parts.k);
   turn.add_output(editor.fresh(parts.k + "_keys"));
-  const std::string name = turn.output(0);
+  std::string name = turn.output(0);
   editor.add(std::move(turn), node, type);
   return name;
 }

@@ -19,6 +19,7 @@ std::string standard_mask(Editor& editor, int node, const AttentionParts& parts)
   const auto numbers = mask_numbers(editor, parts.mask);
   if (!numbers.empty()) {
     std::vector<std::int64_t> seen;
+    seen.reserve(numbers.size());
     for (const double hidden : numbers) seen.push_back(hidden == 0);
     return editor.add_constant(
         make_integers(editor.type(parts.mask).numbers(), seen, DType::boolean),
@@ -27,7 +28,7 @@ std::string standard_mask(Editor& editor, int node, const AttentionParts& parts)
   onnx::NodeProto made = node_of("Not");
   made.add_input(parts.mask);
   made.add_output(editor.fresh(parts.mask + "_seen"));
-  const std::string name = made.output(0);
+  std::string name = made.output(0);
   editor.add(std::move(made), node, editor.type(parts.mask));
   return name;
 }

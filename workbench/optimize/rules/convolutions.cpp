@@ -223,7 +223,7 @@ bool sum_into_gemm(Editor& editor, int node) {
   if (!editor.is(node, "Add") || editor.opset() < 11) return false;
   const onnx::NodeProto sum = editor.node(node);
   for (const int side : {0, 1}) {
-    const std::string product = sum.input(side), bias = sum.input(1 - side);
+    const std::string &product = sum.input(side), &bias = sum.input(1 - side);
     const int before = editor.maker(product);
     const bool is_gemm = editor.is(before, "Gemm") && editor.node(before).input_size() == 2;
     if ((!is_gemm && !editor.is(before, "MatMul")) || !editor.is_private(product)) continue;

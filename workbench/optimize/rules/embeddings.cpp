@@ -72,7 +72,7 @@ std::string as_int32(Editor& editor, int node, const std::string& ids) {
   set_integer(made, "to", onnx::TensorProto::INT32);
   made.add_input(ids);
   made.add_output(editor.fresh(ids + "_int32"));
-  const std::string name = made.output(0);
+  std::string name = made.output(0);
   editor.add(std::move(made), node, Type{onnx::TensorProto::INT32, type.sizes});
   return name;
 }
@@ -84,7 +84,7 @@ bool embed_layer_norm(Editor& editor, int node) {
       editor.node(node).input_size() != 3)
     return false;
   const onnx::NodeProto norm = editor.node(node);
-  const std::string sum = norm.input(0);
+  const std::string& sum = norm.input(0);
   const Type type = editor.type(sum);
   EmbeddingParts parts;
   if (!type.sizes || type.sizes->size() != 3 ||

@@ -86,7 +86,7 @@ std::string tanh_sum_of(const Editor& editor, const std::string& value) {
   const int sum = private_maker(editor, scaled.values[0], "Add");
   if (sum < 0) return {};
   for (const int side : {0, 1}) {
-    const std::string x = editor.node(sum).input(side);
+    std::string x = editor.node(sum).input(side);
     Product cubic = product_of(editor, editor.node(sum).input(1 - side));
     if (!is_near(cubic.number, 0.044715)) continue;
     const bool is_product = cubic.values == std::vector<std::string>{x, x, x};
@@ -103,7 +103,7 @@ std::string gelu_operand(const Editor& editor, int node, SumOf sum_of) {
   const Product product = product_of(editor, editor.node(node).output(0));
   if (product.values.size() != 2 || !is_near(product.number, 0.5)) return {};
   for (const std::size_t side : {std::size_t{0}, std::size_t{1}})
-    if (const std::string x = product.values[side]; sum_of(editor, product.values[1 - side]) == x)
+    if (std::string x = product.values[side]; sum_of(editor, product.values[1 - side]) == x)
       return x;
   return {};
 }

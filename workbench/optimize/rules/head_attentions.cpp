@@ -31,7 +31,7 @@ std::string added_mask(Editor& editor, int node, const AttentionParts& parts) {
          {parts.mask, is_hidden ? hidden : seen, is_hidden ? seen : hidden})
       made.add_input(input);
     made.add_output(editor.fresh(parts.mask + "_bias"));
-    const std::string name = made.output(0);
+    std::string name = made.output(0);
     editor.add(std::move(made), node, Type{editor.type(parts.q).element, type.sizes});
     return name;
   }
@@ -92,7 +92,7 @@ std::string with_joined_heads(Editor& editor, int node, const std::string& q) {
   made.add_input(turned);
   made.add_input(editor.add_constant(make_integers({3}, {0, 0, width.number}), q + "_shape"));
   made.add_output(editor.fresh(q + "_flat"));
-  const std::string name = made.output(0);
+  std::string name = made.output(0);
   editor.add(std::move(made), node, flat);
   return name;
 }

@@ -43,7 +43,7 @@ ConstantPointer shape_of(const Type& type) {
 
 /// With 0 for sizes that equal the same axis of `source`.
 ConstantPointer shape_of(const Type& type, const Type& source) {
-  if (const ConstantPointer simple = shape_of(type)) return simple;
+  if (ConstantPointer simple = shape_of(type)) return simple;
   if (!type.sizes || !source.sizes) return nullptr;
   std::vector<std::int64_t> sizes;
   int open = 0;
@@ -80,8 +80,8 @@ bool merge_transposes(Editor& editor, int node) {
   if (first.empty() || first.size() != second.size() || !is_permutation(first) ||
       !is_permutation(second))
     return false;
-  std::vector<std::int64_t> both;
-  for (const std::int64_t axis : second) both.push_back(first[static_cast<std::size_t>(axis)]);
+  std::vector<std::int64_t> both = second;
+  for (std::int64_t& axis : both) axis = first[static_cast<std::size_t>(axis)];
   onnx::NodeProto made;
   made.set_op_type("Transpose");
   made.add_input(editor.node(inner).input(0));
@@ -195,7 +195,7 @@ bool drop_expand(Editor& editor, int node) {
   if (!editor.is(node, "Expand")) return false;
   const std::string source = editor.node(node).input(0);
   const std::vector<std::string> chain = scalar_chain(editor, editor.node(node).output(0));
-  const std::string value = chain.back();
+  const std::string& value = chain.back();
   if (!editor.is_private(value)) return false;
   const int reader = editor.readers(value).front();
   constexpr std::array<std::string_view, 15> broadcasting = {

@@ -173,7 +173,7 @@ bool skip_norm(Editor& editor, int node) {
   const bool simple = editor.is(node, "SimplifiedLayerNormalization");
   if (!simple && !editor.is(node, "LayerNormalization")) return false;
   const onnx::NodeProto norm = editor.node(node);
-  const std::string sum = norm.input(0);
+  const std::string& sum = norm.input(0);
   const int add = editor.maker(sum);
   if (!editor.is(add, "Add") || norm.output_size() != 1) return false;
   const std::string a = editor.node(add).input(0), b = editor.node(add).input(1);
