@@ -1,6 +1,7 @@
 // Functions of the driver that load and launch kernels which PyTorch compiles while it runs, and
 // its name of the GPU. ../h200/rehearse.py writes those that only succeed.
 #include <cupti_driver_cbid.h>
+#include <sys/mman.h>
 
 #include <cstdio>
 #include <cstring>
@@ -23,6 +24,26 @@ int cuDeviceGetName(char* name, int bytes, int) {
 int cuCtxGetCurrent(void** context) {  // None: PyTorch warns before its first product.
   static char any;
   *context = &any;
+  return 0;
+}
+// Expandable segments reserve addresses and map memory (c10/cuda/CUDACachingAllocator.cpp).
+int cuMemAddressReserve(unsigned long long* address, std::size_t bytes, std::size_t,
+                        unsigned long long, unsigned long long) {
+  void* range = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  *address = reinterpret_cast<unsigned long long>(range);
+  return range == MAP_FAILED ? 2 : 0;  // CUDA_ERROR_OUT_OF_MEMORY
+}
+int cuMemAddressFree(unsigned long long address, std::size_t bytes) {
+  munmap(reinterpret_cast<void*>(address), bytes);
+  return 0;
+}
+int cuMemGetAllocationGranularity(std::size_t* bytes, const void*, int) {
+  *bytes = std::size_t{2} << 20;
+  return 0;
+}
+int cuMemCreate(unsigned long long* handle, std::size_t bytes, const void*, unsigned long long) {
+  *handle = bytes;
   return 0;
 }
 int cuModuleLoadData(void** module, const void*) {

@@ -108,6 +108,7 @@ def build(torch, include, folder):
         empty_library(folder, name, libraries, launches)
     compile_library(folder / "libcuda.so.1", *flags, HERE / "driver.cpp", driver_that_succeeds(folder), launches,
                     "-Wl,-soname,libcuda.so.1", "-Wl,-rpath,$ORIGIN")
+    compile_library(folder / "libnvidia-ml.so.1", HERE / "nvml.cpp", "-Wl,-soname,libnvidia-ml.so.1")
     calls = folder / "calls.so"
     compile_library(calls, *flags, f"-I{torch}/include", HERE / "calls.cpp", launches, f"-L{torch}/lib", "-ltorch_cpu",
                     "-lc10", f"-Wl,-rpath,{torch}/lib", "-Wl,--unresolved-symbols=ignore-all")

@@ -6,6 +6,7 @@ Usage: settings.py make FOLDER [CASE …]           # with the CUDA build, in th
        settings.py predict FOLDER                 # with the Python that imports symprof: a row for each case
        settings.py run CASE                       # what `predict` simulates
 
+`expandable` was made with PYTORCH_ALLOC_CONF=expandable_segments:True, so that cuBLAS's workspace lies in such segments, too.
 `expected.json` has torch.cuda.memory_stats: peaks since the first event of the snapshot, and what is held at its end."""
 import gc
 import gzip
