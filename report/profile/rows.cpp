@@ -114,7 +114,7 @@ void cut(std::vector<Row>& rows, std::size_t top) {
 /// Views, and copies that copy nothing.
 bool costs_nothing(const RowFigures& row) {
   return row.confidence == Confidence::free && row.output_bytes == 0 && row.temp_bytes == 0 &&
-         row.param_bytes == 0 && row.backward_bytes == 0 && row.time_ns == 0;
+         row.param_bytes == 0 && row.time_ns == 0;
 }
 
 /// A compiled function has dozens of them between two modules.

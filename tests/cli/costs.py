@@ -97,7 +97,7 @@ class Costs(unittest.TestCase):
         self.assertEqual(page.count('<tr><td>~</td>') + page.count('<tr><td>+</td>') + page.count('<tr><td>-</td>'), len(changed))
 
     def test_what_is_for_one_model_is_refused(self):
-        for arguments in (["--peak"], ["--symbolic", "batch"], ["--measured", "x.json"], ["--format", "csv"]):
+        for arguments in (["--peak"], ["--symbolic", "batch"], ["--measured-memory", "x.pickle"], ["--format", "csv"]):
             done = program.run("profile", LLAMA, *arguments, "--", MIXED)
             self.assertEqual((done.returncode, done.stdout), (2, ""), arguments)
             self.assertIn(arguments[0].removeprefix("--"), done.stderr)

@@ -61,6 +61,8 @@ class Help(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for file in [*(ROOT / "models").glob("*.*"), *(ROOT / "examples").glob("*.json")]:
                 (pathlib.Path(folder) / file.name).symlink_to(file)
+            for name in ("before.json", "after.json"):  # Traces of resnet50.pt2.
+                (pathlib.Path(folder) / name).symlink_to(ROOT / "truth/kineto/cpu/resnet50.json.gz")
             for command in [[], *([command] for command in COMMANDS)]:
                 lines = run(*command, "--help").stdout.splitlines()
                 examples = [shlex.split(line)[1:] for line in lines if line.startswith("  symprof ")]
