@@ -82,8 +82,13 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
 
 MeasuredMemory measured_memory(const std::string& file, const Profile& profile,
                                const Settings& settings) {
-  return beside_prediction(read_memory(file), report::predicted_snapshot(
-                                                  trace_of(profile, settings), profile.recording));
+  const auto predict = [&](const std::string& alloc_conf) {
+    Settings other = settings;
+    if (alloc_conf != settings.alloc_conf)
+      other.loop.allocator = profile::other_allocator(settings.loop.allocator, alloc_conf);
+    return report::predicted_snapshot(trace_of(profile, other), profile.recording);
+  };
+  return beside_prediction(read_memory(file), predict, settings.alloc_conf);
 }
 
 void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report,

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <limits>
 #include <utility>
 
@@ -16,6 +18,34 @@ bool has_requests(const snapshot::History& history) {
   return std::ranges::any_of(history.requests, [](const snapshot::Request& request) {
     return request.begin != snapshot::no_event;
   });
+}
+
+snapshot::AnalyzedSnapshot analyzed(const SnapshotAnswer& answer) {
+  return {answer.snapshot, answer.sites, answer.device};
+}
+
+/// Where blocks go differs between these versions (profile/memory/allocator/allocator_settings.h).
+constexpr std::array versions{"torch:2.11", "torch:2.12", "torch:2.13"};
+
+std::vector<std::string> other_settings(const std::string& own, const std::string& measured) {
+  std::vector<std::string> all;
+  if (measured != own && !measured.empty()) all.push_back(measured);
+  const std::size_t bases = all.size();
+  for (const char* version : versions) {
+    all.push_back(own.empty() ? version : own + "," + version);
+    for (std::size_t i = 0; i < bases; ++i) all.push_back(all[i] + "," + version);
+  }
+  return all;
+}
+
+/// Empty where symprof does not know the settings, as those of a measured allocator may be.
+std::optional<TriedSettings> tried_with(const std::string& conf, const SnapshotAnswer& measured,
+                                        const PredictWith& predict) try {
+  const SnapshotAnswer predicted = analyze_memory(predict(conf));
+  const auto beside = snapshot::compare_with_prediction(analyzed(measured), analyzed(predicted));
+  return TriedSettings{conf, beside.predicted.reserved.bytes};
+} catch (const Error&) {
+  return std::nullopt;
 }
 
 }  // namespace
@@ -47,17 +77,26 @@ SnapshotComparison compare_memory(const std::string& before, const std::string& 
   return both;
 }
 
-MeasuredMemory beside_prediction(SnapshotAnswer measured, snapshot::Snapshot predicted) {
+MeasuredMemory beside_prediction(SnapshotAnswer measured, const PredictWith& predict,
+                                 const std::string& alloc_conf) {
+  constexpr double same_program = 0.5;
   if (!has_requests(measured.device.history))
     throw Error(
         measured.snapshot.path, "has no requests to compare with those of the prediction.",
         "Record events: torch.cuda.memory._record_memory_history(), without enabled=\"state\".");
-  MeasuredMemory both{std::move(measured), analyze_memory(std::move(predicted)), {}};
-  const auto analyzed = [](const SnapshotAnswer& answer) {
-    return snapshot::AnalyzedSnapshot{answer.snapshot, answer.sites, answer.device};
-  };
+  MeasuredMemory both{std::move(measured), analyze_memory(predict(alloc_conf)), {}, {}};
   both.prediction =
       snapshot::compare_with_prediction(analyzed(both.measured), analyzed(both.predicted));
+  const std::int64_t reserved = both.prediction.measured.reserved.bytes;
+  if (both.prediction.equal_share() < same_program ||
+      both.prediction.predicted.reserved.bytes == reserved)
+    return both;
+  for (const std::string& conf : other_settings(alloc_conf, both.measured.snapshot.settings.conf))
+    if (auto tried = tried_with(conf, both.measured, predict))
+      both.tried.push_back(*std::move(tried));
+  std::ranges::stable_sort(both.tried, {}, [&](const TriedSettings& one) {
+    return std::abs(one.peak_reserved_bytes - reserved);
+  });
   return both;
 }
 

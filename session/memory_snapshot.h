@@ -4,8 +4,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "snapshot/analysis.h"
 #include "snapshot/compare.h"
@@ -39,14 +41,27 @@ struct SnapshotComparison {
 SnapshotComparison compare_memory(const std::string& before, const std::string& after,
                                   std::optional<std::int64_t> device = {});
 
+/// Settings of the allocator, and the reserved peak that is predicted with them.
+struct TriedSettings {
+  std::string alloc_conf;  ///< As in PYTORCH_ALLOC_CONF, with "torch:2.11" for another version.
+  std::int64_t peak_reserved_bytes = 0;
+};
+
 /// A measured history beside a predicted one.
 struct MeasuredMemory {
   SnapshotAnswer measured, predicted;
   snapshot::Prediction prediction;
+  /// Other settings, if the same program reserved other memory: nearest to the measured peak first.
+  std::vector<TriedSettings> tried;
 };
 
-/// `predicted` is a snapshot as symprof writes it. Throws Error for a measured snapshot without
+/// A predicted step with these settings of the allocator, as a snapshot that symprof writes. Throws
+/// Error for settings that it does not know.
+using PredictWith = std::function<snapshot::Snapshot(const std::string& alloc_conf)>;
+
+/// `alloc_conf`: the settings of the prediction. Throws Error for a measured snapshot without
 /// requests.
-MeasuredMemory beside_prediction(SnapshotAnswer measured, snapshot::Snapshot predicted);
+MeasuredMemory beside_prediction(SnapshotAnswer measured, const PredictWith& predict,
+                                 const std::string& alloc_conf);
 
 }  // namespace symprof

@@ -81,20 +81,25 @@ std::optional<profile::ProgramRange> ProfileHandle::program_range() const {
   return profile::range_of(step);
 }
 
-profile::MemoryTrace ProfileHandle::memory_trace() const {
+profile::MemoryTrace ProfileHandle::memory_trace(const profile::LoopOptions& loop) const {
   return profile::trace_step_memory(whole_recording(), device_of(settings),
-                                    {.loop = settings.loop, .program = program_range()});
+                                    {.loop = loop, .program = program_range()});
 }
 
 std::string ProfileHandle::memory_snapshot() const {
   fmt::memory_buffer out;
-  report::write_memory_snapshot(out, memory_trace(), whole_recording());
+  report::write_memory_snapshot(out, memory_trace(settings.loop), whole_recording());
   return fmt::to_string(out);
 }
 
 MeasuredMemoryHandle ProfileHandle::measured_memory(const std::string& path) const {
-  return {beside_prediction(read_memory(path),
-                            report::predicted_snapshot(memory_trace(), whole_recording()))};
+  const auto predict = [&](const std::string& alloc_conf) {
+    profile::LoopOptions loop = settings.loop;
+    if (alloc_conf != settings.alloc_conf)
+      loop.allocator = profile::other_allocator(loop.allocator, alloc_conf);
+    return report::predicted_snapshot(memory_trace(loop), whole_recording());
+  };
+  return {beside_prediction(read_memory(path), predict, settings.alloc_conf)};
 }
 
 }  // namespace symprof::python

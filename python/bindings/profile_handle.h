@@ -50,7 +50,7 @@ struct ProfileHandle {
   /// The range of that step; empty for a model file.
   std::optional<profile::ProgramRange> program_range() const;
   /// The allocator's events up to the end of the step, and the recording that they are of.
-  profile::MemoryTrace memory_trace() const;
+  profile::MemoryTrace memory_trace(const profile::LoopOptions& loop) const;
   const Recording& whole_recording() const {
     return program ? program->recording : profile.recording;
   }

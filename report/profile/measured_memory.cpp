@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "report/profile/memory_text.h"
+#include "report/profile/tried_settings.h"
 #include "report/write/format_number.h"
 #include "report/write/text_table.h"
 
@@ -228,7 +229,7 @@ void write_members(JsonWriter& json, const MeasuredMemory& both) {
     json.member("step", prediction.measured_step + 1);
   json.member("equal_requests", prediction.equal_requests);
   json.member("equal_share", prediction.equal_share());
-  json.member("alloc_conf", both.measured.snapshot.settings.conf);
+  write_settings(json, both);
   json.member("verdict", verdict_text(prediction));
   write_differences(json, both);
 }
@@ -274,9 +275,7 @@ void write_measured_memory(fmt::memory_buffer& out, const MeasuredMemory& both, 
   write_line(out, "reserved",
              peaks_text(prediction.measured.reserved.bytes, prediction.predicted.reserved.bytes),
              layout);
-  if (const std::string& conf = both.measured.snapshot.settings.conf; !conf.empty())
-    write_line(out, "settings",
-               fmt::format("the measured allocator had {}", setting("alloc_conf", conf)), layout);
+  write_settings(out, both, layout);
   write_line(out, "verdict", verdict_text(prediction), layout);
 }
 
