@@ -36,7 +36,7 @@ class Count {
   Count& operator+=(Count other) { return *this = *this + other; }
   Count& operator*=(Count other) { return *this = *this * other; }
   friend bool operator==(Count, Count) = default;
-  friend auto operator<=>(Count, Count) = default;
+  friend auto operator<=>(Count, Count) = default;  // NOLINT(modernize-use-nullptr)
 
  private:
   [[noreturn]] static void overflow() { throw CountOverflow(); }

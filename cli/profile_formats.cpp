@@ -40,9 +40,9 @@ void write_tables(fmt::memory_buffer& out, const Profile& profile, const Setting
   }
 }
 
-profile::MemoryTrace trace_of(const Profile& profile, const Settings& settings) {
-  return profile::trace_step_memory(profile.recording, settings.step.device,
-                                    {.loop = settings.loop});
+profile::MemoryTrace trace_of(const Profile& profile, const Settings& settings,
+                              const profile::LoopOptions& loop) {
+  return profile::trace_step_memory(profile.recording, settings.step.device, {.loop = loop});
 }
 
 /// The run in the file, which must have a step in time.
@@ -71,7 +71,8 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
       return report::write_markdown(out, profile, settings.step, options.rows, options.columns,
                                     spell_as_option);
     case Format::memory_snapshot:
-      return report::write_memory_snapshot(out, trace_of(profile, settings), profile.recording);
+      return report::write_memory_snapshot(out, trace_of(profile, settings, settings.loop),
+                                           profile.recording);
     case Format::chrome_trace:
       return report::write_chrome_trace(out, profile, settings.step.device,
                                         measured_in_time(options));
@@ -83,10 +84,8 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
 MeasuredMemory measured_memory(const std::string& file, const Profile& profile,
                                const Settings& settings) {
   const auto predict = [&](const std::string& alloc_conf) {
-    Settings other = settings;
-    if (alloc_conf != settings.alloc_conf)
-      other.loop.allocator = profile::other_allocator(settings.loop.allocator, alloc_conf);
-    return report::predicted_snapshot(trace_of(profile, other), profile.recording);
+    return report::predicted_snapshot(trace_of(profile, settings, loop_with(settings, alloc_conf)),
+                                      profile.recording);
   };
   return beside_prediction(read_memory(file), predict, settings.alloc_conf);
 }

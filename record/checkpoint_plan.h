@@ -16,7 +16,7 @@ struct KeptCall {
   std::string op;  ///< "aten::addmm"
   int index = 0;
 
-  auto operator<=>(const KeptCall&) const = default;
+  auto operator<=>(const KeptCall&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// "aten::addmm#0"

@@ -77,9 +77,19 @@ SnapshotComparison compare_memory(const std::string& before, const std::string& 
   return both;
 }
 
+profile::LoopOptions loop_with(const Settings& settings, const std::string& alloc_conf) {
+  profile::LoopOptions loop = settings.loop;
+  if (alloc_conf == settings.alloc_conf) return loop;
+  // What PYTORCH_ALLOC_CONF does not say stays.
+  const profile::AllocatorSettings own =
+      std::exchange(loop.allocator, profile::parse_allocator_settings(alloc_conf));
+  loop.allocator.per_process_memory_fraction = own.per_process_memory_fraction;
+  loop.allocator.up_front_bytes = own.up_front_bytes;
+  return loop;
+}
+
 MeasuredMemory beside_prediction(SnapshotAnswer measured, const PredictWith& predict,
                                  const std::string& alloc_conf) {
-  constexpr double same_program = 0.5;
   if (!has_requests(measured.device.history))
     throw Error(
         measured.snapshot.path, "has no requests to compare with those of the prediction.",
@@ -88,8 +98,7 @@ MeasuredMemory beside_prediction(SnapshotAnswer measured, const PredictWith& pre
   both.prediction =
       snapshot::compare_with_prediction(analyzed(both.measured), analyzed(both.predicted));
   const std::int64_t reserved = both.prediction.measured.reserved.bytes;
-  if (both.prediction.equal_share() < same_program ||
-      both.prediction.predicted.reserved.bytes == reserved)
+  if (!both.prediction.is_same_program() || both.prediction.predicted.reserved.bytes == reserved)
     return both;
   for (const std::string& conf : other_settings(alloc_conf, both.measured.snapshot.settings.conf))
     if (auto tried = tried_with(conf, both.measured, predict))

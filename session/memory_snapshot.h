@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "session/settings.h"
 #include "snapshot/analysis.h"
 #include "snapshot/compare.h"
 #include "snapshot/prediction.h"
@@ -58,6 +59,9 @@ struct MeasuredMemory {
 /// A predicted step with these settings of the allocator, as a snapshot that symprof writes. Throws
 /// Error for settings that it does not know.
 using PredictWith = std::function<snapshot::Snapshot(const std::string& alloc_conf)>;
+
+/// The loop of `settings` with `alloc_conf` in the place of their own, as PredictWith simulates it.
+profile::LoopOptions loop_with(const Settings& settings, const std::string& alloc_conf);
 
 /// `alloc_conf`: the settings of the prediction. Throws Error for a measured snapshot without
 /// requests.

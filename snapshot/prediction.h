@@ -57,6 +57,8 @@ struct Prediction {
 
   /// Equal requests of those of the larger part; 0 without requests.
   double equal_share() const;
+  /// True if at least half of the requests are equal.
+  bool is_same_program() const { return equal_share() >= 0.5; }
 };
 
 /// A snapshot of one device, analyzed.

@@ -62,7 +62,7 @@ class Column {
   struct SymbolRow {
     Symbol symbol = 0;
     std::uint32_t row = 0;
-    auto operator<=>(const SymbolRow&) const = default;
+    auto operator<=>(const SymbolRow&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
   static std::int64_t bit(std::uint64_t word, std::size_t at) {

@@ -58,7 +58,7 @@ struct Block {
 /// (0, 0) is the default pool; others are private, mostly of CUDA graphs.
 struct PoolId {
   std::int64_t first = 0, second = 0;
-  friend auto operator<=>(const PoolId&, const PoolId&) = default;
+  friend auto operator<=>(const PoolId&, const PoolId&) = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct Segment {

@@ -35,7 +35,7 @@ struct UnitShare {
   bool sequence = false;
   int expert = 1;        ///< Ranks that share the experts.
   bool by_node = false;  ///< Split by block_placements.h, else by the rule.
-  auto operator<=>(const UnitShare&) const = default;
+  auto operator<=>(const UnitShare&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Costs of one rank; times in microseconds, the larger of the device's and the host's.

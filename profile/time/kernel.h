@@ -74,14 +74,14 @@ struct ProductWork {
   bool shares_right = false;  ///< The whole batch has the same operand [k, n].
   ProductLayout layout = ProductLayout::along;
   ProductKernel kernel = ProductKernel::usual;
-  auto operator<=>(const ProductWork&) const = default;
+  auto operator<=>(const ProductWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 struct AttentionWork {
   std::int64_t batch = 1, heads = 1, kv_heads = 1, queries = 0, keys = 0, head_dim = 0;
   std::int64_t number_bytes = 2;
   bool causal = false, backward = false;
-  auto operator<=>(const AttentionWork&) const = default;
+  auto operator<=>(const AttentionWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 enum class ConvolutionPass : std::uint8_t { forward, data_gradient, weight_gradient };
@@ -94,7 +94,7 @@ struct ConvolutionWork {
   std::int64_t number_bytes = 4;
   bool is_winograd = false;  ///< 3 x 3 without stride and dilation.
   bool channels_last = false;
-  auto operator<=>(const ConvolutionWork&) const = default;
+  auto operator<=>(const ConvolutionWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// `steps` sequential products [batch, hidden] · [hidden, gates * hidden], each with its gates.
@@ -102,19 +102,19 @@ struct RecurrentWork {
   std::int64_t steps = 0, batch = 1, hidden = 0, gates = 4;
   std::int64_t number_bytes = 4;
   bool backward = false;
-  auto operator<=>(const RecurrentWork&) const = default;
+  auto operator<=>(const RecurrentWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Reads and writes, each number once, with little arithmetic.
 struct StreamWork {
   std::int64_t bytes = 0;
-  auto operator<=>(const StreamWork&) const = default;
+  auto operator<=>(const StreamWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Row-wise reads and writes: `length` elements make one result or one row of results.
 struct RowWork {
   std::int64_t rows = 0, length = 0, bytes = 0;
-  auto operator<=>(const RowWork&) const = default;
+  auto operator<=>(const RowWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Each represents functions of about the same time. Files store the numeric values: append new
@@ -149,7 +149,7 @@ enum class Function : std::uint8_t {
 struct FunctionWork {
   Function function = Function::exp;
   std::int64_t numbers = 0, bytes = 0;
-  auto operator<=>(const FunctionWork&) const = default;
+  auto operator<=>(const FunctionWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, ConvolutionWork,
@@ -158,8 +158,8 @@ using Work = std::variant<StreamWork, RowWork, ProductWork, AttentionWork, Convo
 struct Kernel {
   TimeClass time_class = TimeClass::elementwise;
   Work work;
-  int launches = 1;  ///< Number of kernels that share the work.
-  auto operator<=>(const Kernel&) const = default;
+  int launches = 1;                                 ///< Number of kernels that share the work.
+  auto operator<=>(const Kernel&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// The resource that limits a kernel.

@@ -94,10 +94,8 @@ std::string ProfileHandle::memory_snapshot() const {
 
 MeasuredMemoryHandle ProfileHandle::measured_memory(const std::string& path) const {
   const auto predict = [&](const std::string& alloc_conf) {
-    profile::LoopOptions loop = settings.loop;
-    if (alloc_conf != settings.alloc_conf)
-      loop.allocator = profile::other_allocator(loop.allocator, alloc_conf);
-    return report::predicted_snapshot(memory_trace(loop), whole_recording());
+    return report::predicted_snapshot(memory_trace(loop_with(settings, alloc_conf)),
+                                      whole_recording());
   };
   return {beside_prediction(read_memory(path), predict, settings.alloc_conf)};
 }

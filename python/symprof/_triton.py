@@ -9,6 +9,7 @@ from typing import Any
 
 import torch
 
+from . import _device_properties
 from ._arguments import KERNEL_SCHEMA, kernel_parameters
 from ._costs import has_rule
 
@@ -88,8 +89,9 @@ def _driver(program: Any, runtime: Any) -> dict[tuple[Any, str], Any]:
     """Libraries' queries to Triton about the device (triton/backends/nvidia/driver.py)."""
     device = program.device()
     compiler: Any = importlib.import_module("triton.backends.compiler")
-    properties = {"max_shared_mem": device.shared_memory_bytes, "multiprocessor_count": device.multiprocessors, "warpSize": 32,
-                  "max_num_regs": 65536, "sm_clock_rate": 0, "mem_clock_rate": 0, "mem_bus_width": 0}
+    found = _device_properties.of(device)
+    properties = {"max_shared_mem": device.shared_memory_bytes, "multiprocessor_count": found.multi_processor_count,
+                  "warpSize": found.warp_size, "max_num_regs": found.regs_per_multiprocessor, "sm_clock_rate": 0, "mem_clock_rate": 0, "mem_bus_width": 0}
     driver = types.SimpleNamespace(
         utils=types.SimpleNamespace(get_device_properties=lambda index: properties),
         is_active=lambda: True,

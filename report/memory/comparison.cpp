@@ -13,11 +13,6 @@ namespace {
 
 using snapshot::SiteChange;
 
-std::string signed_bytes(std::int64_t bytes) {
-  if (bytes == 0) return "0";
-  return (bytes > 0 ? "+" : "-") + format_bytes(bytes > 0 ? bytes : -bytes);
-}
-
 std::string change_text(std::int64_t before, std::int64_t after) {
   std::string text = fmt::format("{} before, {} after", format_bytes(before), format_bytes(after));
   if (before == after) return text + ": the same";

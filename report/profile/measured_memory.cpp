@@ -30,11 +30,6 @@ std::string error_text(double error) {
   return fmt::format("{:.2f} % too {}", 100 * std::abs(error), error < 0 ? "low" : "high");
 }
 
-std::string signed_bytes(std::int64_t bytes) {
-  if (bytes == 0) return "0";
-  return (bytes > 0 ? "+" : "-") + format_bytes(bytes > 0 ? bytes : -bytes);
-}
-
 std::string_view name(PeakCause cause) {
   switch (cause) {
     case PeakCause::before_part:
@@ -237,12 +232,11 @@ void write_members(JsonWriter& json, const MeasuredMemory& both) {
 }  // namespace
 
 std::string verdict_text(const Prediction& prediction) {
-  constexpr double same_program = 0.5;
   const snapshot::HistoryPart& measured = prediction.measured;
   const snapshot::HistoryPart& predicted = prediction.predicted;
   const double allocated = error_of(measured.allocated.bytes, predicted.allocated.bytes);
   const double reserved = error_of(measured.reserved.bytes, predicted.reserved.bytes);
-  if (prediction.equal_share() < same_program)
+  if (!prediction.is_same_program())
     return "most requests differ: this is another program, or other sizes";
   if (std::abs(allocated) > close_allocated && !prediction.differences.empty())
     return fmt::format("the allocated peak is predicted {}; the largest part is {}",

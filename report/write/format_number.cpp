@@ -62,6 +62,11 @@ std::string format_bytes(std::int64_t bytes) {
   return quantity.number + " " + quantity.unit;
 }
 
+std::string signed_bytes(std::int64_t bytes) {
+  if (bytes == 0) return "0";
+  return (bytes > 0 ? "+" : "-") + format_bytes(bytes > 0 ? bytes : -bytes);
+}
+
 std::string format_count(std::int64_t count, std::string_view unit) {
   const Quantity quantity = scale_count(count, Precision::decimals);
   return fmt::format("{} {}{}", quantity.number, quantity.unit, unit);

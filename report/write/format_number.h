@@ -30,6 +30,8 @@ Quantity scale_time(std::int64_t nanoseconds, Precision precision);
 std::string format_time(double microseconds);
 /// "4.59 MiB", "0 B".
 std::string format_bytes(std::int64_t bytes);
+/// "+4.59 MiB", "-1.00 KiB", "0".
+std::string signed_bytes(std::int64_t bytes);
 /// "924.84 MFLOPs" for unit "FLOPs".
 std::string format_count(std::int64_t count, std::string_view unit);
 /// "86,567,656".

@@ -232,13 +232,6 @@ class SettingsReader {
 
 }  // namespace
 
-AllocatorSettings other_allocator(const AllocatorSettings& settings, std::string_view text) {
-  AllocatorSettings other = parse_allocator_settings(text);
-  other.per_process_memory_fraction = settings.per_process_memory_fraction;
-  other.up_front_bytes = settings.up_front_bytes;
-  return other;
-}
-
 EqualBlocks equal_blocks_of_torch() { return equal_blocks_of(SYMPROF_TORCH_MINOR); }
 
 std::int64_t cublaslt_workspace_bytes_of_torch() {

@@ -54,8 +54,6 @@ struct AllocatorSettings {
 /// Error that names an unknown key or a bad value's key. Keys that do not affect sizes
 /// (backend:native, pinned_…) are accepted.
 AllocatorSettings parse_allocator_settings(std::string_view text);
-/// What `text` says, with what `settings` have beside it: the share of memory, and blocks up front.
-AllocatorSettings other_allocator(const AllocatorSettings& settings, std::string_view text);
 
 constexpr std::int64_t smallest_block_bytes = 512;  ///< kMinBlockSize
 constexpr std::int64_t small_limit_bytes = 1_MiB;   ///< kSmallSize: up to here, the small pool.

@@ -31,7 +31,7 @@ struct CollectiveWork {
   /// all-to-all: what each rank sends, including its own part.
   std::int64_t bytes = 0;
   int ranks = 1, nodes = 1;
-  auto operator<=>(const CollectiveWork&) const = default;
+  auto operator<=>(const CollectiveWork&) const = default;  // NOLINT(modernize-use-nullptr)
 };
 
 /// Columns of NCCL's tables.
