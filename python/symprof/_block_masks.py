@@ -1,6 +1,7 @@
 """FlexAttention's block masks in a simulation: their kept blocks of scores are computed. A mask function is evaluated on
 parts of the mask that are small enough for their values to be followed (meta/fake/known_values.h). If it reads tensors with
-unknown values, the blocks stay unknown. Under torch.compile create_block_mask is fused: the whole mask is never in memory.
+unknown values, the blocks stay unknown. Under torch.compile create_block_mask is fused: the whole mask is never in memory;
+what torch._dynamo traces is PyTorch's own code.
 """
 import math
 import weakref
@@ -66,6 +67,8 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         return run
 
     def create_mask(mod_fn: Any, B: Any, H: Any, Q_LEN: int, KV_LEN: int, device: Any = None) -> Any:
+        if torch.compiler.is_compiling():
+            return create(mod_fn, B, H, Q_LEN, KV_LEN, device)
         place = torch.device(device or "cuda")
         if place.type != "cuda" or face._get_mod_type(mod_fn) is not face._ModificationType.MASK_MOD:
             return create(mod_fn, B, H, Q_LEN, KV_LEN, device)
@@ -79,6 +82,8 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
 
     def convert_mask_to_block_mask(mask: torch.Tensor, Q_BLOCK_SIZE: int = 128, KV_BLOCK_SIZE: int = 128,
                                    separate_full_blocks: bool = False) -> Any:
+        if torch.compiler.is_compiling():
+            return convert(mask, Q_BLOCK_SIZE, KV_BLOCK_SIZE, separate_full_blocks)
         source = made.pop()[1] if made and made[-1][0]() is mask else None
         blocks = (Q_BLOCK_SIZE, KV_BLOCK_SIZE)
         if source is not None and is_compiled():

@@ -37,6 +37,11 @@ class Observer:
         self.backward_depth = 0
         self.closures = 0  # That run.
 
+    @classmethod
+    def hooks(cls) -> list[Any]:
+        """What torch calls of it."""
+        return [cls.enter_module, cls.leave_module, cls.before_update, cls.after_update]
+
     def enter_module(self, module: torch.nn.Module, inputs: Any) -> None:
         is_pass = self.depth == 0 and self.backward_depth == 0 and torch.is_grad_enabled()
         place = self.places[id(module)] if self.is_known(module) else self.add_model(module)

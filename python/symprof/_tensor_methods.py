@@ -41,6 +41,22 @@ def _copy_of(storage: torch.UntypedStorage, device: torch.device) -> torch.Untyp
     return copied.untyped_storage()
 
 
+def _new_storage(cls: type[torch.UntypedStorage], *args: Any, device: Any = None, **others: Any) -> Any:
+    """torch.load(map_location="cuda") and `storage.cuda()` allocate storages by their class (torch/_utils.py), and make
+    tensors where the storage says that it is."""
+    if device is None or torch.device(device).type != "cuda":
+        return _made(cls, *args, **others, **({} if device is None else {"device": device}))
+    bytes_there = torch.empty(*args or (0,), dtype=torch.uint8, device=device)
+    made: Any = bytes_there.untyped_storage()
+    made._symprof_device = bytes_there.device
+    return made
+
+
+_made: Any = torch.UntypedStorage.__new__
+_device_of: Any = torch.UntypedStorage.device
+_device = property(lambda self: getattr(self, "_symprof_device", None) or _device_of.__get__(self))
+
+
 def answers(program: Any) -> dict[tuple[Any, str], Any]:
     """By class and name."""
     resize = torch.UntypedStorage.resize_
@@ -62,4 +78,5 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         return copy_deep(self, memo)
 
     return {(torch.Tensor, "new_tensor"): new_tensor, (torch.Tensor, "new"): new, (torch.Tensor, "__deepcopy__"): deepcopy,
-            (torch.UntypedStorage, "resize_"): resize_}
+            (torch.UntypedStorage, "resize_"): resize_, (torch.UntypedStorage, "__new__"): staticmethod(_new_storage),
+            (torch.UntypedStorage, "device"): _device}

@@ -1,4 +1,5 @@
 """What a program reads from tensors, and where its tensors lie."""
+import tempfile
 import unittest
 
 import symprof  # Before torch.
@@ -171,6 +172,30 @@ class Places(unittest.TestCase):
             for made in (x.new_tensor([1, 2, 3]), x.new([1, 2, 3]), x.new(3)):
                 self.assertEqual((made.shape, made.device.type, made.dtype), ((3,), "cuda", torch.float32))
             self.assertEqual(torch.zeros(2).new_tensor([1.5]).tolist(), [1.5])
+
+    def test_a_checkpoint_is_loaded_to_the_device(self):
+        """Its tensors take memory there until they are gone."""
+        with tempfile.TemporaryDirectory() as folder:
+            torch.save(nn.Linear(WIDTH, WIDTH, bias=False).state_dict(), f"{folder}/states.pt")
+            for place in ("cuda", torch.device("cuda", 0), lambda storage, location: storage.cuda()):
+                with symprof.simulate():
+                    states = torch.load(f"{folder}/states.pt", map_location=place)
+                    self.assertEqual((states["weight"].device.type, torch.cuda.memory_allocated()), ("cuda", FLOAT * WIDTH**2))
+                    model = nn.Linear(WIDTH, WIDTH, bias=False)
+                    model.load_state_dict(states)
+                    del states
+                    self.assertEqual(torch.cuda.memory_allocated(), 0)
+        self.assertNotIn("__new__", vars(torch.UntypedStorage))
+
+    def test_a_checkpoint_of_the_run_itself(self):
+        """It comes back to where map_location says; without one to the device."""
+        with tempfile.TemporaryDirectory() as folder, symprof.simulate():
+            model = nn.Linear(WIDTH, WIDTH).cuda()
+            torch.save({"model": model.state_dict(), "best": (model.weight, 3)}, f"{folder}/best.pt")
+            for place, wanted in (("cpu", "cpu"), ("cuda", "cuda"), (None, "cuda")):
+                found = torch.load(f"{folder}/best.pt", map_location=place)
+                self.assertEqual((found["best"][0].device.type, found["best"][0].shape, found["best"][1]), (wanted, (WIDTH, WIDTH), 3))
+                model.load_state_dict(found["model"])
 
     def test_memory_that_loaders_share_stays_shared(self):
         """As torch.utils.data's default_collate has it in a worker."""

@@ -17,7 +17,8 @@ class Source:
 @dataclasses.dataclass(frozen=True)
 class Script:
     """`{data}` in the arguments is the folder that data.py fills. `links`: path in the checkout -> what it is in that
-    folder. `folder`: where the script is started. `path`: folders that it imports from."""
+    folder. `folder`: where the script is started. `path`: folders that it imports from. `is_compiled`: what the script gives to
+    torch.compile is compiled on both sides; else it runs eagerly."""
 
     source: str
     script: str
@@ -28,6 +29,7 @@ class Script:
     steps: int = 4
     environment: tuple[tuple[str, str], ...] = ()
     ranks: int = 0
+    is_compiled: bool = False
 
 
 SOURCES = {
@@ -49,6 +51,8 @@ SOURCES = {
                              ("x_transformers", "train_copy.py", "train_enwik8.py", "train_parity.py")),
     "torchtitan": Source("pytorch/torchtitan", "f7084fc78567f865d0c411f2c7b9bbbef6b155ac",  # v0.1.0
                          ("torchtitan", "tests/assets/test_tiktoken.model", "scripts")),
+    "nanochat": Source("karpathy/nanochat", "92d63d4e8bb4df75c3b71618f31ddde2378b2bcd"),
+    "ao": Source("pytorch/ao", "36027d82d1ad9949597ea16002ff4940374b1b94", ("docs/source/examples",)),
 }
 
 _IMAGENET = "--dummy --epochs 1 --workers 2 --batch-size 32 --gpu 0"
@@ -58,6 +62,8 @@ _CLM = ("--config_name {data}/gpt2 --tokenizer_name {data}/gpt2 --train_file {da
         "--block_size 256 --per_device_train_batch_size 4 --output_dir {out} --report_to none --num_train_epochs 1")
 _METRIC = (("examples/pytorch/text-classification/accuracy", "accuracy"),)
 _TIMM = "--data-dir {data}/images --num-classes 8 --batch-size 16 --workers 2 --output {out} --epochs 1"
+_ONE_RANK = (("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1"), ("MASTER_ADDR", "localhost"),
+             ("MASTER_PORT", "29517"))
 
 # Beside this file; their figures are a test's expectations.
 OWN = {
@@ -110,9 +116,39 @@ SCRIPTS = {
     "x_transformers_enwik8": Script("x-transformers", "train_enwik8.py", links=(("data/enwik8.gz", "enwik8.gz"),)),
     "torchtitan_debug": Script("torchtitan", "torchtitan/train.py", "--job.config_file torchtitan/models/llama3/train_configs/"
                                "debug_model.toml --training.dataset_path {data}/c4 --job.dump_folder {out}", path=(".",),
-                               environment=(("RANK", "0"), ("WORLD_SIZE", "1"), ("LOCAL_RANK", "0"), ("LOCAL_WORLD_SIZE", "1"),
-                                            ("MASTER_ADDR", "localhost"), ("MASTER_PORT", "29517"))),
+                               environment=_ONE_RANK),
 }
+
+
+def _compiled(script, arguments="", environment=()):
+    """The same script with options that make it compile."""
+    return dataclasses.replace(script, arguments=f"{script.arguments} {arguments}".strip(),
+                               environment=(*script.environment, *environment), is_compiled=True)
+
+
+# Their figures are those of compiled steps.
+COMPILED = {
+    "nanogpt_compiled": _compiled(SCRIPTS["nanogpt"]),
+    "nanogpt_accumulated_compiled": _compiled(SCRIPTS["nanogpt"], "--gradient_accumulation_steps=2 --batch_size=16 --dropout=0.0"),
+    "nanochat": Script("nanochat", "scripts/base_train.py", "--depth=4 --max-seq-len=512 --device-batch-size=4 --total-batch-size=4096 "
+                       "--num-iterations=20 --eval-every=-1 --core-metric-every=-1 --sample-every=-1 --window-pattern=L",
+                       path=(".",), environment=(("NANOCHAT_BASE_DIR", "{data}/nanochat"),), is_compiled=True),
+    "timm_resnet26_compiled": _compiled(SCRIPTS["timm_resnet26"], "--torchcompile"),
+    "timm_vit_small_compiled": _compiled(SCRIPTS["timm_vit_small"], "--torchcompile inductor"),
+    "run_glue_compiled": _compiled(SCRIPTS["run_glue"], "--torch_compile"),
+    "run_glue_fp16_compiled": _compiled(SCRIPTS["run_glue_fp16"], "--torch_compile"),
+    "run_clm_compiled": _compiled(SCRIPTS["run_clm"], "--torch_compile"),
+    "accelerate_glue_compiled": _compiled(SCRIPTS["run_glue_no_trainer"], environment=(("ACCELERATE_DYNAMO_BACKEND", "inductor"),)),
+    "torchtitan_debug_compiled": _compiled(SCRIPTS["torchtitan_debug"], "--training.compile"),
+    "torchao_float8": Script("ao", "float8_training_example.py", folder="docs/source/examples", is_compiled=True),
+    "diffusers_compiled": _compiled(SCRIPTS["diffusers_unconditional"], environment=(("ACCELERATE_DYNAMO_BACKEND", "inductor"),)),
+    **{name: Script("", f"own/{name}.py", is_compiled=True) for name in ("compiled_muon", "compiled_llama", "compiled_adamw8bit", "compiled_flex")},
+}
+
+
+def every():
+    """All scripts by name."""
+    return {**SCRIPTS, **OWN, **COMPILED}
 
 
 def fetch(name, checkouts, remote="https://github.com/{repository}"):

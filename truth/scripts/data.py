@@ -144,11 +144,32 @@ def unet(folder):
     (folder / "config.json").write_text(json.dumps(config))
 
 
+def nanochat(folder, lines=4000):
+    """A tokenizer of bytes, how many bytes each of its tokens has, and two files of documents."""
+    import pyarrow
+    import pyarrow.parquet
+    import tiktoken
+    import torch
+
+    (folder / "tokenizer").mkdir(parents=True)
+    names = ["bos", "user_start", "user_end", "assistant_start", "assistant_end", "python_start", "python_end", "output_start", "output_end"]
+    special = {f"<|{name}|>": 256 + place for place, name in enumerate(names)}
+    made = tiktoken.Encoding("bytes", pat_str=r"\S+|\s+", mergeable_ranks={bytes([byte]): byte for byte in range(256)}, special_tokens=special)
+    (folder / "tokenizer" / "tokenizer.pkl").write_bytes(pickle.dumps(made))
+    torch.save(torch.tensor([1] * 256 + [0] * len(names), dtype=torch.int32), folder / "tokenizer" / "token_bytes.pt")
+    choose = random.Random(0)
+    documents = folder / "base_data_climbmix"
+    documents.mkdir()
+    for shard in range(2):
+        texts = [" ".join(choose.choices(WORDS, k=200)) for _ in range(lines)]
+        pyarrow.parquet.write_table(pyarrow.table({"text": texts}), documents / f"shard_{shard:05d}.parquet", row_group_size=500)
+
+
 def make(folder):
     """Everything, once."""
     folder = pathlib.Path(folder)
     for name, function in {"text": text, "images": images, "mnist": mnist, "characters": characters, "pairs": pairs,
-                           "bert": bert, "gpt2": gpt2, "unet": unet, "accuracy": metric, "c4": c4}.items():
+                           "bert": bert, "gpt2": gpt2, "unet": unet, "accuracy": metric, "c4": c4, "nanochat": nanochat}.items():
         if not (folder / name).exists():
             function(folder / name)
     if not (folder / "enwik8.gz").exists():

@@ -44,20 +44,21 @@ def ranks_of(script):
 
 
 def run(name, side, folder, remote):
-    script = (catalog.SCRIPTS | catalog.OWN)[name]
+    script = catalog.every()[name]
     checkout, place = prepare(script, folder, remote) if script.source else (HERE, HERE)
     out = folder / side / f"{name}.jsonl"
     out.parent.mkdir(parents=True, exist_ok=True)
     out.unlink(missing_ok=True)
     words = {"data": folder / "data", "out": folder / side / f"{name}.out"}
     arguments = [word.format(**words) for word in script.arguments.split()]
-    watched = [str(HERE / "watch.py"), str(out), str(script.steps), str(place / script.script), *arguments]
+    watched = [str(HERE / "watch.py"), *(["--compile"] if script.is_compiled else []), str(out), str(script.steps), str(place / script.script), *arguments]
     start = [sys.executable] if side == "cuda" else [sys.executable, "-m", "symprof", "run", "--all", "--format", "json", "-o", str(out) + ".json",
                                                           "--device", str(device.without_plans(out.parent))]
     if script.ranks and side == "ours":
         start += ["--ranks", str(script.ranks)]
     path = [*(str(checkout / entry) for entry in script.path), os.environ.get("PYTHONPATH", "")]
-    environment = {**os.environ, **dict(script.environment), **ranks_of(script), "PYTHONPATH": ":".join(path), "HF_HUB_OFFLINE": "1",
+    told = {key: value.format(**words) for key, value in script.environment}
+    environment = {**os.environ, **told, **ranks_of(script), "PYTHONPATH": ":".join(path), "HF_HUB_OFFLINE": "1",
                    "HF_DATASETS_CACHE": str(folder / "cache"), "WANDB_MODE": "disabled", "TOKENIZERS_PARALLELISM": "false"}
     begin = time.monotonic()
     with open(str(out) + ".log", "w") as log:
@@ -75,7 +76,7 @@ def main():
     options = parser.parse_args()
     folder = options.folder.resolve()
     data.make(folder / "data")
-    for name in options.names or [*catalog.SCRIPTS, *catalog.OWN]:
+    for name in options.names or catalog.every():
         try:
             run(name, options.side, folder, options.remote)
         except (OSError, subprocess.SubprocessError) as error:

@@ -1,11 +1,12 @@
 """Runs a script until it has made some optimizer steps, and writes down what torch.cuda says of each.
 
-Usage: python watch.py OUT STEPS SCRIPT [ARGUMENTS …]
+Usage: python watch.py [--compile] OUT STEPS SCRIPT [ARGUMENTS …]
 
 Every optimizer of the script is watched. After each update OUT gets a line with the peaks since the update before, and
-the peaks are reset. The script itself stays as it is. What torch.compile compiles runs eagerly, and attention is
-not cuDNN's.
+the peaks are reset. The script itself stays as it is. Without --compile, what it gives to torch.compile runs eagerly.
+Attention is not cuDNN's.
 """
+import gc
 import json
 import os
 import pathlib
@@ -27,15 +28,19 @@ def figures():
         "peak_reserved": cuda.max_memory_reserved(),
         "allocated": cuda.memory_allocated(),
         "reserved": cuda.memory_reserved(),
+        "peak_requested": cuda.memory_stats()["requested_bytes.all.peak"],
     }
 
 
 def main():
-    out, steps, script, *arguments = sys.argv[1:]
+    is_compiled = sys.argv[1] == "--compile"
+    out, steps, script, *arguments = sys.argv[1 + is_compiled:]
     steps = int(steps)
     found = []
 
     def after_update(optimizer, args, kwargs):
+        if is_compiled:
+            gc.collect()  # Compiling leaves cycles, which hold tensors until Python collects them, at any time.
         found.append(figures())
         pathlib.Path(out).write_text("".join(json.dumps(step) + "\n" for step in found))
         torch.cuda.reset_peak_memory_stats()
@@ -43,7 +48,8 @@ def main():
             raise EnoughSteps
 
     register_optimizer_step_post_hook(after_update)
-    torch.compiler.set_stance("force_eager")
+    if not is_compiled:
+        torch.compiler.set_stance("force_eager")
     torch.backends.cuda.enable_cudnn_sdp(False)  # There is no cuDNN on a GPU that computes nothing.
     if "WORLD_SIZE" in os.environ and "symprof" not in sys.modules:
         import fake_group

@@ -4,6 +4,7 @@ import importlib
 import os
 import sys
 import tempfile
+import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
@@ -116,6 +117,7 @@ class Compiler:
         # A frame on which torch._dynamo fails runs eagerly; torch logs it.
         self._exits.enter_context(_set("torch._dynamo.config", "suppress_errors", True))
         self._exits.enter_context(_listening())
+        _run_as_they_are(type(self._observer()).hooks())
         running.compilers.append(self)
         self._exits.callback(running.compilers.remove, self)
 
@@ -211,6 +213,15 @@ def _forgetting() -> Iterator[None]:
                 del sys.modules[name]
         PyCodeCache.modules[:] = modules  # Inductor empties it between graphs where it has no cache.
         _forget_device()
+
+
+def _run_as_they_are(functions: Iterable[types.FunctionType]) -> None:
+    """torch._dynamo compiles neither these functions nor what they call."""
+    from torch._dynamo.types import FrameAction, FrameExecStrategy
+    from torch._C._dynamo import eval_frame
+
+    for function in functions:
+        eval_frame.set_code_exec_strategy(function.__code__, FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP))
 
 
 @contextlib.contextmanager
