@@ -9,6 +9,7 @@ import symprof  # Before torch.
 import torch
 from torch import nn
 from torch.nn.attention.flex_attention import create_block_mask, flex_attention
+from torch.optim.optimizer import register_optimizer_step_post_hook
 
 HEADS, LENGTH, SIZE, BLOCK = 2, 512, 64, 128
 
@@ -23,7 +24,7 @@ def attends(x):
 class Tracing(unittest.TestCase):
     def test_one_graph_beside_a_step_with_a_hook(self):
         """The program's hook breaks the graph of the step; symprof's own are in none, also where fullgraph=True forbids a break."""
-        hook = torch.optim.optimizer.register_optimizer_step_post_hook(lambda *arguments: print(end=""))
+        hook = register_optimizer_step_post_hook(lambda *arguments: print(end=""))
         self.addCleanup(hook.remove)
         with symprof.simulate() as run:
             model = nn.Sequential(nn.Linear(64, 64), nn.ReLU()).cuda()
