@@ -31,7 +31,9 @@ class Tracing(unittest.TestCase):
             optimizer = torch.optim.AdamW(model.parameters(), lr=torch.tensor(1e-3))
             forward, update = torch.compile(model, fullgraph=True), torch.compile(optimizer.step)
             for _ in range(3):
-                forward(torch.randn(8, 64, device="cuda")).sum().backward()
+                with torch.autocast("cuda", torch.bfloat16):
+                    loss = forward(torch.randn(8, 64, device="cuda")).sum()
+                loss.backward()
                 update()
                 optimizer.zero_grad(set_to_none=True)
         self.assertEqual(run.steps, 3)
