@@ -21,18 +21,28 @@ def attends(x):
     return flex_attention(x * 2, x, x, block_mask=mask).sum()
 
 
+class Scores(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.words, self.layer = nn.Embedding(SIZE, SIZE), nn.Linear(SIZE, SIZE)
+
+    def forward(self, tokens, targets):
+        return nn.functional.cross_entropy(self.layer(self.words(tokens)).flatten(0, 1), targets.flatten())
+
+
 class Tracing(unittest.TestCase):
     def test_one_graph_beside_a_step_with_a_hook(self):
         """The program's hook breaks the graph of the step; symprof's own are in none, also where fullgraph=True forbids a break."""
         hook = register_optimizer_step_post_hook(lambda *arguments: print(end=""))
         self.addCleanup(hook.remove)
         with symprof.simulate() as run:
-            model = nn.Sequential(nn.Linear(64, 64), nn.ReLU()).cuda()
+            model = Scores().cuda()
             optimizer = torch.optim.AdamW(model.parameters(), lr=torch.tensor(1e-3))
             forward, update = torch.compile(model, fullgraph=True), torch.compile(optimizer.step)
             for _ in range(3):
+                tokens = torch.randint(SIZE, (4, 9)).cuda()
                 with torch.autocast("cuda", torch.bfloat16):
-                    loss = forward(torch.randn(8, 64, device="cuda")).sum()
+                    loss = forward(tokens[:, :-1], tokens[:, 1:])
                 loss.backward()
                 update()
                 optimizer.zero_grad(set_to_none=True)
