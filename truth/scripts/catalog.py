@@ -139,9 +139,7 @@ COMPILED = {
     "run_glue_fp16_compiled": _compiled(SCRIPTS["run_glue_fp16"], "--torch_compile"),
     "run_clm_compiled": _compiled(SCRIPTS["run_clm"], "--torch_compile"),
     "accelerate_glue_compiled": _compiled(SCRIPTS["run_glue_no_trainer"], environment=(("ACCELERATE_DYNAMO_BACKEND", "inductor"),)),
-    "torchtitan_debug_compiled": _compiled(SCRIPTS["torchtitan_debug"], "--training.compile"),
     "torchao_float8": Script("ao", "float8_training_example.py", folder="docs/source/examples", is_compiled=True),
-    "diffusers_compiled": _compiled(SCRIPTS["diffusers_unconditional"], environment=(("ACCELERATE_DYNAMO_BACKEND", "inductor"),)),
     **{name: Script("", f"own/{name}.py", is_compiled=True) for name in ("compiled_muon", "compiled_llama", "compiled_adamw8bit", "compiled_flex")},
 }
 

@@ -26,13 +26,15 @@ def differences(ours, theirs):
 
 
 def command_of(name):
-    script = (catalog.SCRIPTS | catalog.OWN)[name]
+    script = catalog.every()[name]
     return f"{script.script} {script.arguments}".strip()
 
 
-def record(folder, name):
-    """What is kept: the source, the command, and what both sides said of each step."""
-    script = (catalog.SCRIPTS | catalog.OWN)[name]
+def record(folder, name, before):
+    """What is kept: the source, the command, and what both sides said of each step. What did not run keeps its record."""
+    if name in before and not steps(folder, "ours", name):
+        return before[name]
+    script = catalog.every()[name]
     source = catalog.SOURCES.get(script.source)
     kept = {"repository": source.repository, "commit": source.commit, "folder": script.folder} if source else {}
     return {**kept, "command": command_of(name), "ranks": script.ranks, "cuda": steps(folder, "cuda", name), "ours": steps(folder, "ours", name)}
@@ -68,14 +70,47 @@ def row(name, kept, causes):
     return f"| {name} | {len(theirs)} | {equal} | {parts[0]} | {parts[1]} | {cause} |\n"
 
 
+COMPILED = """
+## Scripts that compile
+
+What these scripts give to torch.compile is compiled on both sides. The table has the last step. *Requested* is the peak of bytes that
+were asked for; blocks are rounded and cut differently where autotuning of Triton's kernels has left blocks in the allocator's cache,
+which the stub driver's first step did. The stub driver cannot run three of the scripts.
+
+| script | steps | requested | peak allocated | reserved | what differs |
+| --- | --- | --- | --- | --- | --- |
+"""
+
+
+def compiled_row(name, kept, causes):
+    ours, theirs = kept["ours"], kept["cuda"]
+    parts = []
+    for key in ("peak_requested", "peak_allocated", "peak_reserved"):
+        text = mebibytes(ours[-1][key])
+        if theirs and theirs[-1][key] != ours[-1][key]:
+            off = ours[-1][key] - theirs[-1][key]
+            text += f" ({off:+,} bytes)" if key == "peak_requested" else f" ({100 * off / theirs[-1][key]:+.2f} %)"
+        parts.append(text)
+    return f"| {name} | {len(ours)} | {parts[0]} | {parts[1]} | {parts[2]} | {causes.get(name, '' if theirs else 'not run on the stub driver')} |\n"
+
+
+def write_records(folder, file, names):
+    path = HERE / file
+    before = json.loads(path.read_text()) if path.exists() else {}
+    found = {name: record(folder, name, before) for name in names}
+    path.write_text(json.dumps(found, indent=1) + "\n")
+    return found
+
+
 def write(folder):
     causes = json.loads((HERE / "causes.json").read_text())
-    found = {name: record(folder, name) for name in catalog.SCRIPTS}
-    own = {name: record(folder, name) for name in catalog.OWN}
-    (HERE / "scripts.json").write_text(json.dumps(found, indent=1) + "\n")
-    (HERE / "own.json").write_text(json.dumps(own, indent=1) + "\n")
+    found = write_records(folder, "scripts.json", catalog.SCRIPTS)
+    own = write_records(folder, "own.json", catalog.OWN)
+    compiled = write_records(folder, "compiled.json", catalog.COMPILED)
     rows = "".join(row(name, kept, causes) for name, kept in {**found, **own}.items())
-    sources = "".join(f"- {name}: `{kept['repository']}` at `{kept['commit'][:12]}`, `{kept['command']}`\n" for name, kept in found.items())
+    rows += COMPILED + "".join(compiled_row(name, kept, causes) for name, kept in compiled.items())
+    public = {name: kept for name, kept in {**found, **compiled}.items() if "repository" in kept}
+    sources = "".join(f"- {name}: `{kept['repository']}` at `{kept['commit'][:12]}`, `{kept['command']}`\n" for name, kept in public.items())
     foot = "\nCommands, with `{data}` for the data and `{out}` for a folder:\n\n" + sources
     (HERE.parent.parent / "docs/evaluation/scripts.md").write_text(HEAD + rows + foot)
 
@@ -84,7 +119,7 @@ def main():
     folder = pathlib.Path(sys.argv[1])
     if sys.argv[2:] == ["--write"]:
         return write(folder)
-    for name, script in {**catalog.SCRIPTS, **catalog.OWN}.items():
+    for name, script in catalog.every().items():
         ours, theirs = steps(folder, "ours", name), steps(folder, "cuda", name)
         found = differences(ours, theirs)
         equal = sum(not step for step in found)
