@@ -59,10 +59,11 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+constexpr auto from_python =
+    "It comes with the Python package: make wheel, then pip install build/wheels/symprof-*.whl";
+
 /// Commands of the Python package, which has a program of the same name.
 void reject_script(const std::string& word) {
-  constexpr auto from_python =
-      "It comes with the Python package: make wheel, then pip install build/wheels/symprof-*.whl";
   if (word == "run")
     throw Error(word, "runs Python scripts, which this program does not.", from_python);
   if (word.ends_with(".py"))
@@ -88,6 +89,8 @@ void reject_setting(const CLI::App& app, const std::string& option) {
 [[noreturn]] void reject_leftover(const CLI::App& app, const std::string& word) {
   if (word.starts_with('-')) {
     const std::string name = word.substr(0, word.find('='));
+    if (name == "--compile")
+      throw Error(command_of(app), "--compile runs PyTorch's compiler, in Python.", from_python);
     if (takes_settings(app)) reject_setting(app, name);
     throw Error(command_of(app), fmt::format("unknown option {}.", name),
                 advice(did_you_mean(name, option_names(app)), app));

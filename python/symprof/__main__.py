@@ -1,4 +1,4 @@
-"""`python -m symprof` and the package's command `symprof`: `run` in Python, every other verb in C++."""
+"""`python -m symprof` and the package's command `symprof`: `run` and `--compile` in Python, every other verb in C++."""
 import os
 import sys
 
@@ -10,6 +10,11 @@ def main() -> int:
         from ._run import main as run
 
         return run(sys.argv[2:])
+    if "--compile" in sys.argv[2:]:
+        from . import _compile_command
+
+        if sys.argv[1] in _compile_command.VERBS:
+            return _compile_command.main(sys.argv[1], sys.argv[2:])
     command = built_folder() / "bin" / "symprof"
     if not command.exists():
         print("symprof: the package was built without the command.\n  Install the wheel that `make wheel` builds (docs/guide/install.md).", file=sys.stderr)

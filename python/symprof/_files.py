@@ -10,6 +10,7 @@ from typing import Any
 
 from . import _native
 from ._again import File
+from ._error import Error
 from ._profile import Profile
 
 
@@ -28,7 +29,10 @@ def profile(model: Any, *args: Any, **settings: Any) -> Profile:
     `model` is a file (.pt2, .pt, .onnx), the bytes of one, an ExportedProgram, or a torch.nn.Module and the arguments of its
     call. Settings have the names of the command's options (`optimizer="adamw"`, `autocast="bf16"`). Other names are sizes of
     dimensions (`batch=8`). A module runs unchanged: it takes `kwargs={…}` for its call, a function `loss` of its output, and
-    of the settings those of _settings.OF_PROGRAMS, `autocast`, `optimizer` and `micro_batches`. Raises Error."""
+    of the settings those of _settings.OF_PROGRAMS, `autocast`, `optimizer` and `micro_batches`. With `compile=True` an
+    exported program (.pt2) runs as torch.compile compiles it, with a module's settings. Raises Error."""
+    if settings.pop("compile", False):
+        return _compiled(model, settings)
     if isinstance(model, (str, os.PathLike)):
         return _of_file(os.fspath(model), settings)
     if isinstance(model, (bytes, bytearray)):
@@ -38,6 +42,16 @@ def profile(model: Any, *args: Any, **settings: Any) -> Profile:
     if is_exported(model):
         return _of_bytes(written(model), settings)
     return profile_module(model, *args, **settings)
+
+
+def _compiled(model: Any, settings: dict[str, Any]) -> Profile:
+    from ._exported import profile_compiled
+    from ._module import is_exported
+
+    if not is_exported(model) and not isinstance(model, (str, os.PathLike)):
+        raise Error(f"compile: found {type(model).__name__}, wanted a .pt2 file or an ExportedProgram.\n"
+                    "  A module is given compiled: symprof.profile(torch.compile(model), x).")
+    return profile_compiled(model, settings)
 
 
 def _of_file(path: str, settings: dict[str, Any], keeps: Any = None) -> Profile:

@@ -17,6 +17,7 @@ from ._interrupts import uninterrupted
 from ._kernels import of_cpp
 from ._optimizers import optimizer_of
 from ._parts import flattened
+from ._paths import inner_of
 from ._profile import Profile
 from ._simulate import simulate
 from ._sizes import Resizing, copying_tensors_by, has_values, sizes_of
@@ -43,20 +44,24 @@ def profile_module(
     """The second of two steps of `model(*args, **kwargs)`; the model and its weights stay as they are."""
     if not isinstance(model, torch.nn.Module):
         raise Error(f"profile: found {type(model).__name__}, wanted a file, its bytes, an ExportedProgram or a torch.nn.Module.")
-    given = (args, kwargs or {})
+    return profile_call(model, (args, kwargs or {}), loss, type(inner_of(model)).__name__, settings)
+
+
+def profile_call(model: torch.nn.Module, given: tuple[Any, dict[str, Any]], loss: Callable[[Any], torch.Tensor] | None, name: str,
+                 settings: dict[str, Any]) -> Profile:
+    """The same of a call's arguments, `given`; `name` is the name in reports."""
     sizes = sizes_of(given)
-    call = Call(functools.partial(_run, model, given, loss, sizes), sizes, {"device": "h200"}, of_cpp)
+    call = Call(functools.partial(_run, model, given, loss, name, sizes), sizes, {"device": "h200"}, of_cpp)
     return Profile(*call.profile(settings))
 
 
-def _run(model: torch.nn.Module, given: Any, loss: Any, given_sizes: dict[str, int], sizes: dict[str, int],
+def _run(model: torch.nn.Module, given: Any, loss: Any, name: str, given_sizes: dict[str, int], sizes: dict[str, int],
          settings: dict[str, Any]) -> Any:
     """The native handle of the profile at these sizes, with these settings."""
     texts = dict(settings)
     autocast, passes = texts.pop("autocast", None), int(texts.pop("micro_batches", 1))
     make_optimizer = optimizer_of(texts.pop("optimizer", None), model)
     mode = texts.setdefault("mode", "train")
-    name = type(model).__name__
     with simulate(name=name, **texts) as run, on_device(model) as trained:
         trained.train(mode == "train")
         inputs = OnDevice(run, Resizing(given_sizes, sizes))

@@ -7,8 +7,8 @@ import traceback
 import types
 from collections.abc import Sequence
 
-from . import _native
 from ._error import Error
+from ._options import add_settings, add_table_options, report, settings_in
 from ._profile import Profile
 from ._simulate import Run, simulate
 
@@ -42,8 +42,7 @@ def parser() -> argparse.ArgumentParser:
         description="Runs a Python script on a simulated GPU until it has made some training steps, and reports what "
         "the last one costs. Tensors on cuda have no storage; nothing is computed on them.",
     )
-    for setting, placeholder, meaning in _native.settings_of("run"):
-        _add_setting(made, setting, placeholder, meaning)
+    add_settings(made, "run")
     made.add_argument("--eager", action="store_true", help="run eagerly what torch.compile compiles")
     made.add_argument("--no-cache", action="store_true", help="compile anew what an earlier run compiled, and keep nothing")
     made.add_argument("--steps", type=int, default=3, help="training steps before the script is stopped (default: 3)")
@@ -53,26 +52,12 @@ def parser() -> argparse.ArgumentParser:
     made.add_argument("--all", action="store_true", help="let the script run to its end")
     made.add_argument("--ranks", type=int, default=None, help="number of ranks: the script runs as rank 0 of a simulated process "
                       "group (default: one process)")
-    made.add_argument("--by", choices=("node", "module", "op"), default="module", help="what a row is (default: module)")
-    made.add_argument("--depth", type=int, default=2, help="fold modules deeper than N levels (default: 2)")
-    made.add_argument("--sort", default="", help="column to sort by, the largest first")
-    made.add_argument("--top", type=int, default=None, help="rows to print; one more sums the others")
+    add_table_options(made, "module", 2)
     made.add_argument("--measured-memory", type=pathlib.Path, default=None, metavar="SNAPSHOT", help="a memory snapshot of the same "
                       "script on a GPU: its requests and peaks beside the predicted ones")
-    made.add_argument("--format", choices=_native.formats_of_run(), default=_native.formats_of_run()[0])
-    made.add_argument("-o", "--output", type=pathlib.Path, default=None, help="file for the report")
     made.add_argument("script", type=pathlib.Path, help="a Python script")
     made.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of the script")
     return made
-
-
-def _add_setting(made: argparse.ArgumentParser, setting: str, placeholder: str, meaning: str) -> None:
-    """An option for a row of the table of settings."""
-    option, told = "--" + setting.replace("_", "-"), meaning.replace("%", "%%")
-    if not placeholder:
-        made.add_argument(option, action="store_true", help=told)
-    else:
-        made.add_argument(option, default=None, metavar=placeholder, help=told)
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -100,9 +85,7 @@ def run_script(options: argparse.Namespace) -> Profile:
                     "  Choose --format table or json.")
     if not options.script.is_file():
         raise Error(f"{options.script}: there is no such file.\n  Name a Python script.")
-    given = {setting: getattr(options, setting) for setting, _, _ in _native.settings_of("run")}
-    settings = {setting: value for setting, value in given.items() if value}
-    run = simulate(name=options.script.name, ranks=options.ranks, eager=options.eager, no_cache=options.no_cache, **settings)
+    run = simulate(name=options.script.name, ranks=options.ranks, eager=options.eager, no_cache=options.no_cache, **settings_in(options, "run"))
     run.report_step(options.step, options.between)
     if not options.all:
         run.stop_after(max(options.steps, options.step or 0), EnoughSteps)
@@ -129,20 +112,3 @@ def _run_to_its_end(script: pathlib.Path, run: Run) -> None:
     except SystemExit as end:
         if end.code not in (None, 0):
             print(f"symprof: {script} ended with {end.code}", file=sys.stderr)
-
-
-def report(profile: Profile, options: argparse.Namespace) -> None:
-    rows = {"depth": options.depth if options.by == "module" else None, "sort": options.sort, "top": options.top}
-    measured = None if options.measured_memory is None else profile.measured_memory(options.measured_memory)
-    if options.format == "json":
-        text = profile.json_beside(measured)
-    elif options.format == "table":
-        text = profile.table(options.by, width=None, **rows)
-        if measured is not None:
-            text += "\n" + measured.table()
-    else:
-        text = getattr(profile, options.format)(options.by, **rows)
-    if options.output is None:
-        sys.stdout.write(text)
-    else:
-        options.output.write_text(text)

@@ -1,0 +1,96 @@
+"""Exported programs under torch.compile: their steps are those of the compiled module."""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import tempfile
+import unittest
+
+os.environ["XDG_CACHE_HOME"] = os.devnull  # No folder for graphs of earlier runs.
+
+import symprof  # Before torch.
+from symprof import _compile_command
+
+import torch
+from torch import nn
+
+WIDTH, BATCH = 32, 8
+FIGURES = ("saved_bytes", "peak_allocated_bytes", "peak_reserved_bytes", "fwd_flops", "bwd_flops", "optimizer_bytes")
+
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.up, self.down = nn.Linear(WIDTH, 4 * WIDTH), nn.Linear(4 * WIDTH, WIDTH)
+
+    def forward(self, x):
+        return x + self.down(nn.functional.gelu(self.up(x)))
+
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.blocks = nn.Sequential(Block(), Block())
+
+    def forward(self, x):
+        return self.blocks(x) + torch.arange(WIDTH, device=x.device)
+
+
+def exported():
+    batch = torch.export.Dim("batch", min=1, max=64)
+    return torch.export.export(Net(), (torch.randn(BATCH, WIDTH),), dynamic_shapes=({0: batch},))
+
+
+def figures(profile):
+    return {name: profile.totals[name] for name in FIGURES}
+
+
+class Exported(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.path = pathlib.Path(folder.name, "net.pt2")
+        torch.export.save(exported(), cls.path)
+
+    def command(self, verb, *words):
+        out, errors = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
+            code = _compile_command.main(verb, [*words, str(self.path), "--compile"])
+        return code, out.getvalue(), errors.getvalue()
+
+    def test_the_step_is_that_of_the_compiled_module(self):
+        for settings in ({}, {"autocast": "bf16", "optimizer": "adamw"}):
+            profile = symprof.profile(self.path, compile=True, **settings)
+            module = symprof.profile(torch.compile(Net()), torch.randn(BATCH, WIDTH), **settings)
+            self.assertEqual(figures(profile), figures(module), settings)
+        self.assertTrue({"blocks.0", "blocks.1"} <= {".".join(node["module"].split(".")[:2]) for node in profile.nodes})
+
+    def test_other_sizes(self):
+        profile = symprof.profile(exported(), compile=True).at(batch=2 * BATCH)
+        self.assertEqual(figures(profile), figures(symprof.profile(torch.compile(Net()), torch.randn(2 * BATCH, WIDTH))))
+
+    def test_the_command_prints_the_same_figures(self):
+        code, out, _ = self.command("profile", "--format", "json", "--set", f"batch={2 * BATCH}", "--loss", "mean")
+        module = symprof.profile(torch.compile(Net()), torch.randn(2 * BATCH, WIDTH), loss=torch.Tensor.mean)
+        self.assertEqual(code, 0)
+        self.assertEqual({name: json.loads(out)["totals"][name] for name in FIGURES}, figures(module))
+
+    def test_fit(self):
+        code, out, _ = self.command("fit", "--device", "t4,h200")
+        self.assertEqual(code, 0)
+        self.assertIn("net.pt2 fits into 2 of 2 devices", out)
+
+    def test_what_is_wrong_is_said(self):
+        self.assertEqual(self.command("profile", "--set", "batch")[::2],
+                         (2, "symprof: --set: found 'batch', wanted NAME=SIZE.\n  For example --set batch=8.\n"))
+        code, _, errors = self.command("profile", "--set", "batch=65")
+        self.assertEqual(code, 2)
+        self.assertIn("the program does not run", errors)
+        with self.assertRaisesRegex(symprof.Error, "wanted a .pt2 file"):
+            symprof.profile(Net(), torch.randn(BATCH, WIDTH), compile=True)
+
+
+if __name__ == "__main__":
+    unittest.main()
