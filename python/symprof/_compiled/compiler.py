@@ -217,11 +217,12 @@ def _forgetting() -> Iterator[None]:
 
 def _run_as_they_are(functions: Iterable[types.FunctionType]) -> None:
     """torch._dynamo compiles neither these functions nor what they call."""
-    from torch._dynamo.types import FrameAction, FrameExecStrategy
     from torch._C._dynamo import eval_frame
+    from torch._dynamo import types as of_dynamo
 
+    frames: Any = of_dynamo
     for function in functions:
-        eval_frame.set_code_exec_strategy(function.__code__, FrameExecStrategy(FrameAction.SKIP, FrameAction.SKIP))
+        eval_frame.set_code_exec_strategy(function.__code__, frames.FrameExecStrategy(frames.FrameAction.SKIP, frames.FrameAction.SKIP))
 
 
 @contextlib.contextmanager
