@@ -52,6 +52,8 @@ std::vector<ParallelAnswer::Experts> experts_of(const plan::ModelCosts& costs, c
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question) {
   Settings timed = settings;
+  timed.mesh = question.mesh;
+  timed.step.device = device_of(timed);
   timed.mesh.reset();  // One device is profiled.
   if (!timed.time) timed.time = TimeOptions{};
   const PreparedModel model = session.prepare(timed);

@@ -67,6 +67,20 @@ double parse_duration(const SettingRef& where, const std::string& given) {
               "Write 3d, 12h, 90min or 45s.");
 }
 
+double parse_watts(const SettingRef& where, const std::string& given) {
+  constexpr Named<double> units[] = {{"", 1}, {"W", 1}};
+  if (const std::optional<double> watts = number_in(given, units); watts && *watts > 0)
+    return *watts;
+  throw Error(where, fmt::format("'{}' is no power.", given), "Write 300W.");
+}
+
+double parse_hertz(const SettingRef& where, const std::string& given) {
+  constexpr Named<double> units[] = {{"MHz", 1e6}, {"GHz", 1e9}};
+  if (const std::optional<double> hertz = number_in(given, units); hertz && *hertz > 0)
+    return *hertz;
+  throw Error(where, fmt::format("'{}' is no clock.", given), "Write 1200MHz or 1.2GHz.");
+}
+
 std::int64_t parse_amount(const SettingRef& where, const std::string& given) {
   constexpr Named<double> units[] = {{"", 1}};
   if (const std::optional<double> number = number_in(given, units);

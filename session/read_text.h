@@ -35,6 +35,10 @@ std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
 /// "3d", "12h", "90min" or "45s", as seconds. Throws Error.
 double parse_duration(const SettingRef& where, const std::string& given);
 
+/// "300W" or 300; "1200MHz" or "1.2GHz". Throws Error.
+double parse_watts(const SettingRef& where, const std::string& given);
+double parse_hertz(const SettingRef& where, const std::string& given);
+
 /// Parses "1000000" or "1e6". Throws Error for text other than a whole number of at least 1.
 std::int64_t parse_amount(const SettingRef& where, const std::string& given);
 

@@ -50,10 +50,7 @@ Value matmul_precision_value(const Settings& settings) {
 }
 
 Value mesh_value(const Settings& settings) {
-  if (!settings.mesh) return Value();
-  const plan::Mesh& mesh = *settings.mesh;
-  return Value(mesh.nodes == 1 ? std::to_string(mesh.devices_per_node)
-                               : fmt::format("{}x{}", mesh.nodes, mesh.devices_per_node));
+  return settings.mesh ? Value(text_of(*settings.mesh)) : Value();
 }
 
 /// Adds to a repeatable setting, each time with several patterns.
@@ -246,7 +243,8 @@ constexpr Setting rows[] = {
      verbs_of_ranks},
     {"mesh", parallel_group, Arity::one, "MESH",
      "Nodes and devices per node: 2x8; or 8 for one node. For a file with collectives of its own, "
-     "and to place the ranks of {parallel} (default: eight per node)",
+     "and to place the ranks of {parallel} (default: eight per node). Links that are not the "
+     "device's usual ones follow: 2x8:pcie4, 4:pcie4-host",
      [](Settings& s, const std::string& given) { s.mesh = parse_mesh(given); }, mesh_value,
      Needs::nothing, Alters::graph, verbs_of_ranks},
     {"device", device_group, Arity::one, "DEVICE",
@@ -263,6 +261,18 @@ constexpr Setting rows[] = {
     {"launch", device_group, Arity::one, "KIND", +[] { return alternatives(launch_kinds); },
      [](Settings& s, const std::string& given) {
        s.time = {.launch = choose(SettingRef{"launch"}, given, launch_kinds)};
+     },
+     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
+    {"power_limit", device_group, Arity::one, "WATTS",
+     "Power limit that the board was given, where it is not the data sheet's: 300W",
+     [](Settings& s, const std::string& given) {
+       s.power_limit_watts = parse_watts(SettingRef{"power_limit"}, given);
+     },
+     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
+    {"clock", device_group, Arity::one, "CLOCK",
+     "Highest clock of the multiprocessors that the driver may choose: 1200MHz",
+     [](Settings& s, const std::string& given) {
+       s.clock_limit_hz = parse_hertz(SettingRef{"clock"}, given);
      },
      nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"context", device_group, Arity::one, "BYTES",
