@@ -53,13 +53,6 @@ Value mesh_value(const Settings& settings) {
   return settings.mesh ? Value(text_of(*settings.mesh)) : Value();
 }
 
-/// Adds to a repeatable setting, each time with several patterns.
-void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
-  for (std::string& pattern : split_list(given))
-    if (std::ranges::find(patterns, pattern) == patterns.end())
-      patterns.push_back(std::move(pattern));
-}
-
 void read_checkpoint(Settings& settings, const std::string& given) {
   StepOptions& step = settings.step;
   if (!is_plan_file(given)) return add_patterns(step.checkpoint, given);
@@ -265,16 +258,12 @@ constexpr Setting rows[] = {
      nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"power_limit", device_group, Arity::one, "WATTS",
      "Power limit that the board was given, where it is not the data sheet's: 300W",
-     [](Settings& s, const std::string& given) {
-       s.power_limit_watts = parse_watts(SettingRef{"power_limit"}, given);
-     },
+     [](Settings& s, const std::string& given) { s.power_limit_watts = parse_watts(given); },
      nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"clock", device_group, Arity::one, "CLOCK",
      "Highest clock of the multiprocessors that the driver may choose: 1200MHz",
-     [](Settings& s, const std::string& given) {
-       s.clock_limit_hz = parse_hertz(SettingRef{"clock"}, given);
-     },
-     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
+     [](Settings& s, const std::string& given) { s.clock_limit_hz = parse_hertz(given); }, nullptr,
+     Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"context", device_group, Arity::one, "BYTES",
      "Device memory of CUDA's context and of other programs: 700MiB",
      [](Settings& s, const std::string& given) {
