@@ -24,7 +24,7 @@ SEED = 17
 FOLDS = 10
 # How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 600, "attention_newer": 600,
-         "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 160, "layer_norm": 300, "softmax": 300}
+         "convolution_fp32": 300, "convolution_16bit": 150, "recurrent_16bit": 60, "elementwise": 160, "layer_norm": 300, "softmax": 300}
 # Where rows are so far from their neighbors that more of them narrow the intervals (judge_more_rows.py).
 DRAWN_OF = {("t4", "product_fp32"): 4800}
 LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
@@ -392,7 +392,7 @@ def main():
         print(rows.device, rows.time_class, times["coefficients"], times["interval"], flush=True)
     if only_device in ("", "data_sheet"):
         for time_class, parts in by_class.items():
-            if only_class in ("", time_class):
+            if only_class in ("", time_class) and len(parts) > 1:  # One device alone is no data sheet (fit_h200.py has those).
                 times = data_sheet_class(given.program, parts)
                 by_device.setdefault("data_sheet", {})[time_class] = times
                 print("data_sheet", time_class, times["coefficients"], times["interval"], flush=True)
