@@ -38,10 +38,13 @@ struct DeviceSpec {
   std::optional<double> memory_bytes_per_second;
   /// Dense peak rates by dtype name ("bfloat16", "tf32", "float32").
   std::vector<std::pair<std::string, double>> flops_per_second;
-  std::optional<double> clock_hz;         ///< Boost clock of the multiprocessors.
-  std::optional<std::int64_t> l2_bytes;   ///< The last cache before memory.
-  std::string memory_type;                ///< "HBM" or "GDDR"; empty: unknown.
-  std::optional<double> power_watts;      ///< Power limit of the board.
+  std::optional<double> clock_hz;        ///< Boost clock of the multiprocessors.
+  std::optional<std::int64_t> l2_bytes;  ///< The last cache before memory.
+  std::string memory_type;               ///< "HBM" or "GDDR"; empty: unknown.
+  std::optional<double> power_watts;     ///< Power limit of the board.
+  /// Set by its owner: a lower power limit, and the highest clock that the driver may choose.
+  std::optional<double> power_limit_watts, clock_limit_hz;
+  std::optional<double> process_nm;       ///< Manufacturing process, for energy per operation.
   std::optional<double> launch_us;        ///< Device time of an empty kernel.
   std::optional<double> graph_launch_us;  ///< As launch_us, inside a CUDA graph.
   /// Gap between the end of a kernel and the begin of the next one, if that is already queued.

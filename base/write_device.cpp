@@ -51,6 +51,9 @@ Written properties_of(const DeviceSpec& device) {
   put(json, "l2_bytes", device.l2_bytes);
   if (!device.memory_type.empty()) json["memory_type"] = device.memory_type;
   put(json, "power_watts", device.power_watts);
+  put(json, "power_limit_watts", device.power_limit_watts);
+  put(json, "clock_limit_hz", device.clock_limit_hz);
+  put(json, "process_nm", device.process_nm);
   put(json, "launch_us", device.launch_us);
   put(json, "graph_launch_us", device.graph_launch_us);
   put(json, "kernel_gap_us", device.kernel_gap_us);

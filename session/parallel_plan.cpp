@@ -47,13 +47,21 @@ std::vector<ParallelAnswer::Experts> experts_of(const plan::ModelCosts& costs, c
   return all;
 }
 
+/// With times, and the links of the mesh.
+Settings timed_on_one_device(const Settings& settings, const plan::Mesh& mesh) {
+  Settings timed = settings;
+  timed.mesh = mesh;
+  timed.step.device = device_of(timed);
+  timed.mesh.reset();
+  if (!timed.time) timed.time = TimeOptions{};
+  return timed;
+}
+
 }  // namespace
 
 ParallelAnswer plan_parallel(Session& session, const Settings& settings,
                              const ParallelQuestion& question) {
-  Settings timed = settings;
-  timed.mesh.reset();  // One device is profiled.
-  if (!timed.time) timed.time = TimeOptions{};
+  const Settings timed = timed_on_one_device(settings, question.mesh);
   const PreparedModel model = session.prepare(timed);
   if (model.settings.step.mode == Mode::inference)
     throw Error(SettingRef{"mode"}, "a plan is of a training step.",

@@ -67,6 +67,21 @@ double parse_duration(const SettingRef& where, const std::string& given) {
               "Write 3d, 12h, 90min or 45s.");
 }
 
+double parse_watts(const std::string& given) {
+  constexpr Named<double> units[] = {{"", 1}, {"W", 1}};
+  if (const std::optional<double> watts = number_in(given, units); watts && *watts > 0)
+    return *watts;
+  throw Error(SettingRef{"power_limit"}, fmt::format("'{}' is no power.", given), "Write 300W.");
+}
+
+double parse_hertz(const std::string& given) {
+  constexpr Named<double> units[] = {{"MHz", 1e6}, {"GHz", 1e9}};
+  if (const std::optional<double> hertz = number_in(given, units); hertz && *hertz > 0)
+    return *hertz;
+  throw Error(SettingRef{"clock"}, fmt::format("'{}' is no clock.", given),
+              "Write 1200MHz or 1.2GHz.");
+}
+
 std::int64_t parse_amount(const SettingRef& where, const std::string& given) {
   constexpr Named<double> units[] = {{"", 1}};
   if (const std::optional<double> number = number_in(given, units);
@@ -87,6 +102,12 @@ std::vector<std::string> split_list(const std::string& text) {
     at = comma + 1;
   }
   return words;
+}
+
+void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
+  for (std::string& pattern : split_list(given))
+    if (std::ranges::find(patterns, pattern) == patterns.end())
+      patterns.push_back(std::move(pattern));
 }
 
 }  // namespace symprof::settings

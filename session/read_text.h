@@ -35,10 +35,17 @@ std::int64_t parse_bytes(const SettingRef& where, const std::string& given);
 /// "3d", "12h", "90min" or "45s", as seconds. Throws Error.
 double parse_duration(const SettingRef& where, const std::string& given);
 
+/// A power limit: "300W" or 300; a clock: "1200MHz" or "1.2GHz". Throws Error.
+double parse_watts(const std::string& given);
+double parse_hertz(const std::string& given);
+
 /// Parses "1000000" or "1e6". Throws Error for text other than a whole number of at least 1.
 std::int64_t parse_amount(const SettingRef& where, const std::string& given);
 
 /// "a,b" as {"a", "b"}; blanks around the words are dropped.
 std::vector<std::string> split_list(const std::string& text);
+
+/// Adds to a repeatable setting, each time with several patterns.
+void add_patterns(std::vector<std::string>& patterns, const std::string& given);
 
 }  // namespace symprof::settings

@@ -12,6 +12,7 @@
 #include "profile/memory/step_memory.h"
 #include "profile/parallel/parallelize.h"
 #include "profile/step_time.h"
+#include "session/mesh.h"
 #include "session/parallel_step.h"
 #include "session/parallel_times.h"
 #include "session/paths.h"
@@ -77,6 +78,10 @@ DeviceSpec device_of(const Settings& settings) {
   DeviceSpec device =
       settings.step.device.name.empty() ? find_device(default_device) : settings.step.device;
   if (settings.context_bytes) device.context_bytes = settings.context_bytes;
+  if (settings.power_limit_watts) device.power_limit_watts = settings.power_limit_watts;
+  if (settings.clock_limit_hz) device.clock_limit_hz = settings.clock_limit_hz;
+  if (settings.mesh && !settings.mesh->links.empty())
+    device.links = links_file(settings.mesh->links);
   return device;
 }
 

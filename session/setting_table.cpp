@@ -50,17 +50,7 @@ Value matmul_precision_value(const Settings& settings) {
 }
 
 Value mesh_value(const Settings& settings) {
-  if (!settings.mesh) return Value();
-  const plan::Mesh& mesh = *settings.mesh;
-  return Value(mesh.nodes == 1 ? std::to_string(mesh.devices_per_node)
-                               : fmt::format("{}x{}", mesh.nodes, mesh.devices_per_node));
-}
-
-/// Adds to a repeatable setting, each time with several patterns.
-void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
-  for (std::string& pattern : split_list(given))
-    if (std::ranges::find(patterns, pattern) == patterns.end())
-      patterns.push_back(std::move(pattern));
+  return settings.mesh ? Value(text_of(*settings.mesh)) : Value();
 }
 
 void read_checkpoint(Settings& settings, const std::string& given) {
@@ -246,7 +236,8 @@ constexpr Setting rows[] = {
      verbs_of_ranks},
     {"mesh", parallel_group, Arity::one, "MESH",
      "Nodes and devices per node: 2x8; or 8 for one node. For a file with collectives of its own, "
-     "and to place the ranks of {parallel} (default: eight per node)",
+     "and to place the ranks of {parallel} (default: eight per node). Links that are not the "
+     "device's usual ones follow: 2x8:pcie4, 4:pcie4-host",
      [](Settings& s, const std::string& given) { s.mesh = parse_mesh(given); }, mesh_value,
      Needs::nothing, Alters::graph, verbs_of_ranks},
     {"device", device_group, Arity::one, "DEVICE",
@@ -265,6 +256,14 @@ constexpr Setting rows[] = {
        s.time = {.launch = choose(SettingRef{"launch"}, given, launch_kinds)};
      },
      nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
+    {"power_limit", device_group, Arity::one, "WATTS",
+     "Power limit that the board was given, where it is not the data sheet's: 300W",
+     [](Settings& s, const std::string& given) { s.power_limit_watts = parse_watts(given); },
+     nullptr, Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
+    {"clock", device_group, Arity::one, "CLOCK",
+     "Highest clock of the multiprocessors that the driver may choose: 1200MHz",
+     [](Settings& s, const std::string& given) { s.clock_limit_hz = parse_hertz(given); }, nullptr,
+     Needs::nothing, Alters::step, verbs_of_steps | verbs_of_programs},
     {"context", device_group, Arity::one, "BYTES",
      "Device memory of CUDA's context and of other programs: 700MiB",
      [](Settings& s, const std::string& given) {

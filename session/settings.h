@@ -41,6 +41,8 @@ struct Settings {
   /// Memory of CUDA's context and of other programs on the device, in bytes, in place of the device
   /// file's.
   std::optional<std::int64_t> context_bytes;
+  /// The owner's limits of the board's power and clock, in place of the device file's.
+  std::optional<double> power_limit_watts, clock_limit_hz;
 };
 
 constexpr const char* default_device = "h200";

@@ -19,6 +19,7 @@ using profile::StageTimes;
 
 struct Mesh {
   int nodes = 1, devices_per_node = 1;
+  std::string links = {};  ///< Name of a file of devices/links/; empty: the device's own.
   int devices() const { return nodes * devices_per_node; }
 };
 

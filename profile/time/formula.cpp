@@ -170,4 +170,10 @@ Gpu gpu_of(const DeviceSpec& device) {
   return gpu;
 }
 
+Gpu at_clock(Gpu gpu, double share) {
+  gpu.clock *= share;
+  for (double& rate : gpu.rates) rate *= share;
+  return gpu;
+}
+
 }  // namespace symprof::profile

@@ -21,6 +21,9 @@ struct Gpu {
   double rate(TimeClass time_class) const { return rates[static_cast<int>(time_class)]; }
 };
 
+/// The GPU with its multiprocessors' clock, and so its rates, at `share`.
+Gpu at_clock(Gpu gpu, double share);
+
 /// Throws Error that names the keys missing from the device's file.
 Gpu gpu_of(const DeviceSpec& device);
 

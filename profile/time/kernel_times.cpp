@@ -98,12 +98,22 @@ class TimesReader {
     return result;
   }
 
+  /// {"half_width": 0.2, "pairs": 413, "source": "…"}
+  double campaigns(const Document& json) const {
+    if (!json.is_object() || !json.contains("half_width"))
+      fail("campaigns.half_width", "is missing");
+    const double half_width = number(json["half_width"], "campaigns.half_width");
+    if (half_width < 0) fail("campaigns.half_width", "is below 0");
+    return half_width;
+  }
+
   ClassTimes read_class(const Document& json, const Formula& formula) const {
     if (!json.is_object()) fail("", "is no object");
     ClassTimes times;
     times.coefficients = coefficients(json.value("coefficients", Document()), formula);
     times.interval = number(json.value("interval", Document()), "interval");
     if (json.contains("spread")) times.spread = spread(json["spread"]);
+    if (json.contains("campaigns")) times.campaigns = campaigns(json["campaigns"]);
     times.fitted_on = json.value("fitted_on", "");
     const Document factors = json.value("factors", Document::object());
     for (const auto& [kind, factor] : factors.items())

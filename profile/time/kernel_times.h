@@ -36,6 +36,10 @@ struct ClassTimes {
   /// residual process' deviation if there are points, else the half width itself.
   double interval = 0;
   Spread spread;
+  /// Half width (natural logarithm) of what measurements of one kernel on one kind of GPU differ by
+  /// from one board, driver, library and way to time to another. Of all devices: in the data
+  /// sheet's times.
+  double campaigns = 0;
   /// By kind of kernel (kind_of): factor on the formula's time; 1 if absent.
   std::map<std::string, double, std::less<>> factors;
   std::string fitted_on;  ///< The source of the fitted rows.

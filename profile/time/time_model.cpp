@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "profile/time/formula.h"
 #include "profile/time/gpu.h"
+#include "profile/time/power.h"
 #include "profile/time/residuals.h"
 
 namespace symprof::profile {
@@ -87,6 +88,7 @@ const std::optional<ClassTimes>* find(const KernelTimes& times, TimeClass time_c
 }  // namespace
 
 struct TimeModel::Device {
+  DeviceSpec spec;
   Gpu gpu;
   KernelTimes own, data_sheet;
   double launch_us = 0;
@@ -96,15 +98,47 @@ struct TimeModel::Device {
     return find(own, time_class) != nullptr || find(data_sheet, time_class) != nullptr;
   }
 
-  /// The coefficients used for a class; second: true if borrowed from a similar class.
-  std::pair<const ClassTimes*, bool> times_of(TimeClass time_class) const {
+  struct Found {
+    const ClassTimes* times = nullptr;
+    bool is_borrowed = false;  ///< From a similar class.
+    bool is_own = false;       ///< Of the device's file.
+  };
+
+  /// The coefficients used for a class.
+  Found times_of(TimeClass time_class) const {
     for (TimeClass one = time_class;;) {
       for (const KernelTimes* times : {&own, &data_sheet})
-        if (const auto* found = find(*times, one)) return {&**found, one != time_class};
+        if (const auto* found = find(*times, one))
+          return {&**found, one != time_class, times == &own};
       const TimeClass next = formula_of(one).like;
       const bool same_formula = formula_of(next).time == formula_of(time_class).time;
-      if (next == one || !same_formula) return {nullptr, false};
+      if (next == one || !same_formula) return {};
       one = next;
+    }
+  }
+
+  /// The formula at the clock that the board's power sustains with what the kernel computes. Own
+  /// times have the board's own limits in them, and only those of its owner slow them.
+  KernelTime formula_at_clock(const Kernel& kernel, Coefficients coefficients, bool is_own) const {
+    const TimeClass one = kernel.time_class;
+    const Formula& formula = formula_of(one);
+    const KernelTime at_boost = formula.time(kernel.work, gpu, coefficients, one);
+    const auto clock = is_own ? limited_clock : sustained_clock;
+    const double rate = gpu.rate(one);
+    if (clock(spec, one, rate) >= 1 || at_boost.us <= 0) return at_boost;
+    const double flops = std::visit([](const auto& w) { return amounts_of(w); }, kernel.work).flops;
+    const double share = clock(spec, one, std::min(flops / at_boost.us, rate));
+    return share >= 1 ? at_boost
+                      : formula.time(kernel.work, at_clock(gpu, share), coefficients, one);
+  }
+
+  /// What own times of a class differ by from one board and campaign to another.
+  double campaigns_of(TimeClass time_class) const {
+    if (spec.speed_half_width) return 0;  // Its times were measured on this very board.
+    for (TimeClass one = time_class;; one = formula_of(one).like) {
+      const auto* found = find(data_sheet, one);
+      if (found != nullptr && (*found)->campaigns > 0) return (*found)->campaigns;
+      if (formula_of(one).like == one) return 0;
     }
   }
 };
@@ -116,13 +150,12 @@ TimeModel::TimeModel(const DeviceSpec& device, KernelTimes own, KernelTimes data
                                ? device.graph_launch_us.value_or(usual_graph_launch_us)
                                : gpu.launch_us;
   device_ = std::make_shared<const Device>(
-      Device{gpu, std::move(own), std::move(data_sheet), launch_us, floor});
+      Device{device, gpu, std::move(own), std::move(data_sheet), launch_us, floor});
 }
 
-double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const {
-  return formula_of(kernel.time_class)
-      .time(kernel.work, device_->gpu, coefficients, kernel.time_class)
-      .us;
+double TimeModel::formula_us(const Kernel& kernel, const std::vector<double>& coefficients,
+                             TimeBasis basis) const {
+  return device_->formula_at_clock(kernel, coefficients, basis == TimeBasis::calibrated).us;
 }
 
 std::vector<double> TimeModel::residual_place(const Kernel& kernel,
@@ -147,7 +180,7 @@ double TimeModel::roofline_us(const Kernel& kernel) const {
 /// The parts of an estimate.
 struct TimeModel::Parts {
   const ClassTimes* times = nullptr;
-  bool is_borrowed = false;
+  bool is_borrowed = false, is_own = false;
   KernelTime formula;
   double residual = 0;  ///< Natural logarithm.
   Uncertainty uncertainty;
@@ -155,7 +188,7 @@ struct TimeModel::Parts {
 
 std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool in_cache) const {
   const Formula& formula = formula_of(kernel.time_class);
-  auto [times, is_borrowed] = device_->times_of(kernel.time_class);
+  auto [times, is_borrowed, is_own] = device_->times_of(kernel.time_class);
   if (times != nullptr && times->in_cache && in_cache) times = times->in_cache.get();
   const bool has_arithmetic = std::holds_alternative<ProductWork>(kernel.work) ||
                               std::holds_alternative<AttentionWork>(kernel.work) ||
@@ -169,8 +202,7 @@ std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool i
   std::vector<double> coefficients = times->coefficients;
   if (device_->floor != Floor::measured && times->floor_is_host)
     coefficients[0] = device_->launch_us;
-  Parts parts{times, is_borrowed,
-              formula.time(kernel.work, device_->gpu, coefficients, kernel.time_class)};
+  Parts parts{times, is_borrowed, is_own, device_->formula_at_clock(kernel, coefficients, is_own)};
   if (!std::isfinite(parts.formula.us)) return std::nullopt;
   parts.uncertainty.launch = std::min(coefficients[0] / parts.formula.us, 1.0);
   if (times->points.empty()) return parts;  // The interval is the half width.
@@ -194,7 +226,9 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cac
   const std::optional<Parts> parts = parts_of(kernel, in_cache);
   if (!parts) return std::nullopt;
   const ClassTimes& times = *parts->times;
-  const double half = half_width(times.interval, times.spread, parts->uncertainty);
+  // An interval of the data sheet is what other devices, so other campaigns, are off.
+  const double half = std::hypot(half_width(times.interval, times.spread, parts->uncertainty),
+                                 parts->is_own ? device_->campaigns_of(kernel.time_class) : 0.0);
   const double more = (kernel.launches - 1) * device_->launch_us;
   const auto factor = times.factors.find(kind_of(kernel));
   const double scale = factor == times.factors.end() || parts->is_borrowed ? 1 : factor->second;

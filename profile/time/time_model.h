@@ -48,8 +48,10 @@ class TimeModel {
   /// classes that were measured both ways.
   void find_in_cache(double share);
 
-  /// Microseconds of the formula alone, with these coefficients in its order.
-  double formula_us(const Kernel& kernel, const std::vector<double>& coefficients) const;
+  /// Microseconds of the formula alone, with these coefficients in its order. Those of the data
+  /// sheet go with the clock that the board's power sustains.
+  double formula_us(const Kernel& kernel, const std::vector<double>& coefficients,
+                    TimeBasis basis = TimeBasis::calibrated) const;
 
   /// The coordinates of the kernel's residual with these coefficients.
   std::vector<double> residual_place(const Kernel& kernel,

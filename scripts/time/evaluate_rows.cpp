@@ -6,9 +6,12 @@
 //     each line of coefficients on standard input a line with the microseconds of all rows, at
 //     "sizes" and coefficients a line with where residuals are looked up, at "roofline" one with
 //     that.
-//   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv
+//   symprof_time_rows fit_sheet DEVICE.json CLASS ROWS.csv
+//     the same at the clock that the device's power sustains, as for coefficients of a data sheet.
+//   symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv [DATA_SHEET.json]
 //     prints us,low,high,limit of each row with the coefficients, residuals and interval of TIMES,
-//     and behind them what its width follows from: prior,deviation,scatter,launch.
+//     and behind them what its width follows from: prior,deviation,scatter,launch. With the times
+//     of a data sheet: for another board and campaign.
 //   symprof_time_rows spread JUDGED.csv
 //     prints the spread (deviation scatter launch) that fits judged rows, then for each row its
 //     error in half widths of the spread of all other folds. Columns: error, prior, deviation,
@@ -80,8 +83,9 @@ std::vector<Row> read_rows(const std::string& path, TimeClass time_class) {
 /// The device's models at the clocks of its rows.
 class Models {
  public:
-  Models(DeviceSpec device, KernelTimes times)
-      : device_(std::move(device)), times_(std::move(times)) {}
+  /// `data_sheet`: times of other devices, which go with the clock that this one's power sustains.
+  Models(DeviceSpec device, KernelTimes times, KernelTimes data_sheet)
+      : device_(std::move(device)), times_(std::move(times)), sheet_(std::move(data_sheet)) {}
 
   TimeModel& of(const Row& row) {
     const auto found = models_.find(row.clock_percent);
@@ -90,13 +94,13 @@ class Models {
     DeviceSpec device = device_;
     if (device.clock_hz) *device.clock_hz *= share;
     for (auto& [dtype, rate] : device.flops_per_second) rate *= share;
-    return models_.emplace(row.clock_percent, TimeModel(device, times_, {}, Floor::measured))
+    return models_.emplace(row.clock_percent, TimeModel(device, times_, sheet_, Floor::measured))
         .first->second;
   }
 
  private:
   DeviceSpec device_;
-  KernelTimes times_;
+  KernelTimes times_, sheet_;
   std::map<std::int64_t, TimeModel> models_;
 };
 
@@ -105,8 +109,9 @@ void print(const std::vector<double>& values) {
   std::fflush(stdout);
 }
 
-int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& rows) {
-  Models models(device, {});
+int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& rows,
+        TimeBasis basis) {
+  Models models(device, {}, {});
   const Formula& formula = formula_of(time_class);
   for (const Coefficient& one : formula.coefficients)
     fmt::print("{} {} {} {}\n", one.name, one.start, one.lowest, one.highest);
@@ -126,15 +131,16 @@ int fit(const DeviceSpec& device, TimeClass time_class, const std::vector<Row>& 
     } else {
       for (double number; stream >> number;) coefficients.push_back(number);
       for (const Row& row : rows)
-        values.push_back(models.of(row).formula_us(row.kernel, coefficients));
+        values.push_back(models.of(row).formula_us(row.kernel, coefficients, basis));
     }
     print(values);
   }
   return 0;
 }
 
-int judge(const DeviceSpec& device, const std::string& times, const std::vector<Row>& rows) {
-  Models models(device, load_kernel_times(times));
+int judge(const DeviceSpec& device, KernelTimes own, KernelTimes data_sheet,
+          const std::vector<Row>& rows) {
+  Models models(device, std::move(own), std::move(data_sheet));
   fmt::print("us,low,high,limit,prior,deviation,scatter,launch\n");
   for (const Row& row : rows) {
     TimeModel& model = models.of(row);
@@ -194,12 +200,15 @@ int collectives(const std::string& links, int compute_major, const std::string& 
 
 int main(int count, char** arguments) try {
   const std::vector<std::string> given(arguments, arguments + count);
-  if (count == 5 && given[1] == "fit") {
+  if (count == 5 && (given[1] == "fit" || given[1] == "fit_sheet")) {
     const TimeClass time_class = class_called(given[3]);
-    return fit(load_device(given[2]), time_class, read_rows(given[4], time_class));
+    return fit(load_device(given[2]), time_class, read_rows(given[4], time_class),
+               given[1] == "fit" ? TimeBasis::calibrated : TimeBasis::data_sheet);
   }
-  if (count == 6 && given[1] == "judge")
-    return judge(load_device(given[2]), given[3], read_rows(given[5], class_called(given[4])));
+  if ((count == 6 || count == 7) && given[1] == "judge")
+    return judge(load_device(given[2]), load_kernel_times(given[3]),
+                 count == 7 ? load_kernel_times(given[6]) : KernelTimes(),
+                 read_rows(given[5], class_called(given[4])));
   if (count == 3 && given[1] == "spread") return spread(given[2]);
   if (count == 5 && given[1] == "collectives")
     return collectives(given[2], std::stoi(given[3]), given[4]);
@@ -207,11 +216,12 @@ int main(int count, char** arguments) try {
     print_kernels(load_device(given[2]), given[3], std::cout);
     return 0;
   }
-  std::cerr << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
-               "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv\n"
-               "       symprof_time_rows spread JUDGED.csv\n"
-               "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n"
-               "       symprof_time_rows kernels DEVICE.json CALLS.json\n";
+  std::cerr
+      << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
+         "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv [DATA_SHEET.json]\n"
+         "       symprof_time_rows spread JUDGED.csv\n"
+         "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n"
+         "       symprof_time_rows kernels DEVICE.json CALLS.json\n";
   return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

@@ -15,6 +15,7 @@ import tempfile
 import numpy
 from scipy.optimize import least_squares
 from scipy.stats import beta
+from scipy.stats import t as student
 
 import sources
 
@@ -23,7 +24,7 @@ SEED = 17
 FOLDS = 10
 # How many rows a fit draws: those of a class, and beside them of products that take long, since clocks fall there.
 DRAWN = {"product_16bit": 570, "product_fp32": 300, "attention_flash": 600, "attention_newer": 600,
-         "convolution_fp32": 300, "convolution_16bit": 150, "elementwise": 160, "layer_norm": 300, "softmax": 300}
+         "convolution_fp32": 300, "convolution_16bit": 150, "recurrent_16bit": 60, "elementwise": 160, "layer_norm": 300, "softmax": 300}
 # Where rows are so far from their neighbors that more of them narrow the intervals (judge_more_rows.py).
 DRAWN_OF = {("t4", "product_fp32"): 4800}
 LARGE_FLOPS, LARGE_DRAWN = 1e12, 30
@@ -44,12 +45,12 @@ SIBLING_HALF_WIDTH = 0.15  # Another board's clocks and memory, beside what the 
 class Program:
     """The program's formula of one class on one device, evaluated on rows."""
 
-    def __init__(self, program, rows):
+    def __init__(self, program, rows, command="fit"):
         self.folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(self.folder.name) / "rows.csv"
         rows.work.to_csv(path, index=False)
         self.process = subprocess.Popen(
-            [program, "fit", ROOT / "devices" / f"{rows.device}.json", rows.time_class, path], text=True,
+            [program, command, ROOT / "devices" / f"{rows.device}.json", rows.time_class, path], text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.coefficients = []
         while line := self.process.stdout.readline().strip():
@@ -69,11 +70,11 @@ class Program:
         self.process.wait()
 
 
-def fit_coefficients(program, parts, ridge=0.15, begin=None, fixed=None):
+def fit_coefficients(program, parts, ridge=0.15, begin=None, fixed=None, command="fit"):
     """Coefficients that serve all `parts`, rows of one class: least squares of the logarithm, with little weight on
     outliers, drawn a little towards the formula's start. `begin` is where to look first, by name, `fixed` has those that
     stay."""
-    programs = [Program(program, rows) for rows in parts]
+    programs = [Program(program, rows, command) for rows in parts]
     rows, fixed = programs[0].coefficients, fixed or {}
     limits = [(fixed[row[0]],) * 2 if row[0] in fixed else row[2:] for row in rows]
     low, high = numpy.log([one[0] for one in limits]) - 1e-9, numpy.log([one[1] for one in limits]) + 1e-9
@@ -92,8 +93,8 @@ def fit_coefficients(program, parts, ridge=0.15, begin=None, fixed=None):
     return {row[0]: float(f"{numpy.exp(value):.4g}") for row, value in zip(rows, found)}
 
 
-def predicted(program, rows, coefficients):
-    one = Program(program, rows)
+def predicted(program, rows, coefficients, command="fit"):
+    one = Program(program, rows, command)
     us = one.us(numpy.log(list(coefficients.values())))
     one.close()
     return us
@@ -107,21 +108,22 @@ def sizes_of(program, rows, coefficients):
     return sizes
 
 
-def judged_lines(program, rows, times):
-    """Of each row what the program says with `times` (the JSON of a class)."""
+def judged_lines(program, rows, times, sheet=None):
+    """Of each row what the program says with `times` (the JSON of a class); with the data sheet's times `sheet` (a path):
+    for another board and campaign."""
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
         (folder / "times.json").write_text(json.dumps({"classes": {rows.time_class: times}}))
         rows.work.to_csv(folder / "rows.csv", index=False)
         output = subprocess.run(
             [program, "judge", ROOT / "devices" / f"{rows.device}.json", folder / "times.json", rows.time_class,
-             folder / "rows.csv"], text=True, capture_output=True, check=True).stdout
+             folder / "rows.csv", *([sheet] if sheet else [])], text=True, capture_output=True, check=True).stdout
     return [line.split(",") for line in output.splitlines()[1:]]
 
 
-def judge(program, rows, times):
+def judge(program, rows, times, sheet=None):
     """us, low, high, and the limits' names."""
-    lines = judged_lines(program, rows, times)
+    lines = judged_lines(program, rows, times, sheet)
     return numpy.array([line[:3] for line in lines], dtype=float), [line[3] for line in lines]
 
 
@@ -248,18 +250,56 @@ def fit_class(program, rows, drawn, seed=SEED):
     return times
 
 
+# Boards of one chip are left out together.
+CHIPS = {"a100": ("a100-80g", "a100-80g-pcie", "a100-40g", "a100-40g-pcie"), "hopper": ("h100", "h200", "h100-pcie"),
+         "v100": ("v100", "v100-32g-pcie")}
+
+
+def chip_of(device):
+    return next((chip for chip, devices in CHIPS.items() if device in devices), device)
+
+
+SHEET = "fit_sheet"  # At the clock that a device's power sustains.
+
+
+def errors_left_out(program, parts, hidden=()):
+    """By chip: the logarithms of its rows' times by what coefficients say that were fitted on all other chips' rows. Rows of
+    chips in `hidden` have no part in anything."""
+    seen = [rows for rows in parts if chip_of(rows.device) not in hidden]
+    errors = {}
+    for chip in sorted({chip_of(rows.device) for rows in seen}):
+        others = [rows for rows in seen if chip_of(rows.device) != chip]
+        if not others:
+            continue
+        coefficients = fit_coefficients(program, others, command=SHEET)
+        errors[chip] = numpy.concatenate([numpy.log(rows.us / predicted(program, rows, coefficients, SHEET))
+                                          for rows in seen if chip_of(rows.device) == chip])
+    return errors
+
+
+def interval_left_out(errors):
+    """What nine of ten rows of a chip that nobody measured are within. A chip is off as a whole (its median), by how much
+    few chips can say: Student's t with as many degrees of freedom as there are chips. Around that its rows are off as those
+    of other chips are around theirs."""
+    if len(errors) < 2:
+        return 0.7
+    medians = numpy.array([numpy.median(one) for one in errors.values()])
+    within = numpy.mean([numpy.quantile(abs(one - numpy.median(one)), 0.9) for one in errors.values()])
+    between = student.ppf(0.95, len(medians)) * numpy.sqrt(numpy.mean(medians ** 2))
+    return float(f"{numpy.hypot(between, within):.4g}")
+
+
+def few_rows(parts):
+    return [rows.part(draw(rows, 150, 15)[0]) for rows in parts]
+
+
 def data_sheet_class(program, parts):
-    """Coefficients for devices that nobody measured: those that serve all measured ones. The interval is what each
+    """Coefficients for devices that nobody measured: those that serve all measured ones. The interval is what each chip
     would have needed with the coefficients of the others."""
-    few = [rows.part(draw(rows, 150, 15)[0]) for rows in parts]
-    ratios = []
-    for place, rows in enumerate(few):
-        others = few[:place] + few[place + 1:]
-        if others:
-            ratios.append(numpy.log(rows.us / predicted(program, rows, fit_coefficients(program, others))))
+    few = few_rows(parts)
     times = {"fitted_on": f"{', '.join(rows.device for rows in parts)}: {parts[0].source}, seed {SEED}",
-             "calibrated": False, "coefficients": fit_coefficients(program, few),
-             "interval": float(f"{numpy.quantile(numpy.abs(numpy.concatenate(ratios or [[0.7]])), 0.9):.4g}")}
+             "calibrated": False, "coefficients": fit_coefficients(program, few, command=SHEET),
+             "interval": interval_left_out(errors_left_out(program, few))}
     if parts[0].floor_is_host:
         times["floor_is_host"] = True
     return times
@@ -352,14 +392,17 @@ def main():
         print(rows.device, rows.time_class, times["coefficients"], times["interval"], flush=True)
     if only_device in ("", "data_sheet"):
         for time_class, parts in by_class.items():
-            if only_class in ("", time_class):
+            if only_class in ("", time_class) and len(parts) > 1:  # One device alone is no data sheet (fit_h200.py has those).
                 times = data_sheet_class(given.program, parts)
                 by_device.setdefault("data_sheet", {})[time_class] = times
                 print("data_sheet", time_class, times["coefficients"], times["interval"], flush=True)
     for device, classes in by_device.items():
         path = folder / f"{device}.json"
-        before = read_classes(path) if given.only else {}
-        path.write_text(compact({**before, **classes}))
+        known = read_classes(path)
+        for name, times in classes.items():  # campaigns.py writes those.
+            if "campaigns" in known.get(name, {}):
+                times["campaigns"] = known[name]["campaigns"]
+        path.write_text(compact({**(known if given.only else {}), **classes}))
     lend_to_siblings(folder)
     name_in_devices(folder)
 

@@ -8,7 +8,7 @@ by NCCL's formula at every fourth size of a source's first campaign (powers of f
 line. All else is judged: the sizes between them, the other campaigns, and the sources in JUDGED_ONLY, which are other
 machines. A device of whose collectives only all-gathers were measured takes their curve for the others; where both are
 known, that is judged too. PCIe without measurement takes the mean of the machines in OVER_PCIE, with what they differ by
-as its interval. Writes the curves, `half_width` and `fitted_on` of devices/links/, and the tables in
+as its interval; who knows how his GPUs reach each other takes the curves of the machine of that kind (NAMED). Writes the curves, `half_width` and `fitted_on` of devices/links/, and the tables in
 docs/evaluation/collectives.md."""
 import argparse
 import collections
@@ -27,6 +27,9 @@ COMPUTE = {"v100": 7, "a100-80g": 8, "h100": 9, "h200": 9, "b200": 10, "rtx-pro-
 JUDGED_ONLY = {("a100-80g", "vtrain"), ("a100-80g", "vidur"), ("h100", "vidur")}
 OVER_PCIE = ("l40s", "rtx-pro-6000")
 UNMEASURED_PCIE = ("pcie3", "pcie4", "pcie5")
+# Through host memory (NCCL's SHM transport), or from GPU to GPU: whose curves, relative to NCCL's estimate for the generation.
+NAMED = {"host": "l40s", "peer": "rtx-pro-6000"}
+OTHER_MACHINE = 0.25  # natural logarithm: switches, sockets and virtual machines differ.
 LARGE = 1 << 20
 START, END = "<!-- collectives -->\n", "<!-- end of collectives -->\n"
 BORROWED_START, BORROWED_END = "<!-- borrowed -->\n", "<!-- end of borrowed -->\n"
@@ -171,6 +174,17 @@ def fit_unmeasured_pcie():
         write_links(path, document, "measured_elsewhere")
 
 
+def fit_named():
+    for name in UNMEASURED_PCIE:
+        links = json.loads((ROOT / "devices" / "links" / f"{name}.json").read_text())
+        for way, device in NAMED.items():
+            known = json.loads(links_of(device).read_text())
+            half_width = round(known["half_width"] + OTHER_MACHINE, 3)
+            document = links | {"fitted_on": f"{known['fitted_on']}, of {device}"}
+            document["measured_elsewhere"] = [{**one, "half_width": half_width} for one in known["measured"]]
+            write_links(ROOT / "devices" / "links" / f"{name}-{way}.json", document, "measured_elsewhere")
+
+
 def write_table(page, start, end, lines):
     before, _, rest = page.read_text().partition(start)
     page.write_text(before + start + "\n".join(lines) + "\n" + end + rest.partition(end)[2])
@@ -194,6 +208,7 @@ def main():
         print("\n".join(lines + borrowed))
         return
     fit_unmeasured_pcie()
+    fit_named()
     page = ROOT / "docs/evaluation/collectives.md"
     write_table(page, START, END, [
         "| device | collective | source | rows | error | NCCL's formula alone | within |",

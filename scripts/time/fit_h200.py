@@ -17,9 +17,6 @@ import h200_rows
 
 FEWEST_WITH_POINTS = 20
 WIDTH_OF_FEW = 0.7  # natural logarithm: a handful of rows cannot say how far others are off
-# Another's driver, libraries and way to time: with it, nine of ten are within of own rows (93 %, eight halves; 96 % of an H100's
-# by the same recorder) and of public ones (85 and 86 %) together.
-WIDER_FOR_OTHERS = {"product_16bit": 1.2}
 
 
 # Reductions that find their operands in L2 differ little by operator and type, and others may have sizes that nobody
@@ -57,8 +54,6 @@ def fitted(program, recorded, beside, known=None):
     folds = numpy.array([fold_of(line) for line in lines])
     spread, ratios = fit.spread_of(program, fit.cross_validated(program, rows, coefficients, folds, fixed, has_points))
     interval = interval_of(ratios, len(recorded))
-    if h200_rows.is_fitted(recorded[0]):
-        interval = float(f"{interval * WIDER_FOR_OTHERS.get(rows.time_class, 1):.4g}")
     if len(lines) < FEWEST_WITH_POINTS:
         interval = max(interval, WIDTH_OF_FEW)
     others = f" and {len(beside)} of truth/measured" if beside else ""

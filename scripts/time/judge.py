@@ -34,6 +34,7 @@ on these public rows. Their files are fitted on PyTorch's own calls on an H200 (
 | device | class | rows | fitted on | error | roofline | within | ± width |
 | --- | --- | --- | --- | --- | --- | --- | --- |
 """
+SHEET = fit.ROOT / "devices" / "time" / "data_sheet.json"  # Has what campaigns differ by.
 SUBSETS = {  # What is asked of a part of the rows: its name, and which they are.
     "product_16bit": ("over 1e12 FLOPs", lambda rows: fit.flops_of(rows) > 1e12),
     "attention_flash": ("over 100 µs", lambda rows: rows.us > 100),
@@ -163,7 +164,7 @@ def others(program, data):
         if times is None or is_of(rows, times):
             continue
         judged = rows.part(numpy.sort(numpy.random.default_rng(SEED).permutation(len(rows.us))[:JUDGED]))
-        middle, low, high = fit.judge(program, judged, times)[0].T
+        middle, low, high = fit.judge(program, judged, times, SHEET)[0].T
         within = 100 * numpy.mean((low <= judged.us) & (judged.us <= high))
         yield (f"| {rows.device} | {rows.time_class} | {len(judged.us):,} | {of_errors(abs(middle / judged.us - 1))} | "
                f"{within:.0f} % |")

@@ -24,9 +24,8 @@ sys.path.insert(0, str(ROOT / "models"))
 import pt2_file  # noqa: E402
 
 import sources  # noqa: E402
-import timm_steps  # noqa: E402
 
-MARK = "\n## Whole steps\n"
+MARK, RECURRENT = "\n## Whole steps\n", "\n## Recurrent models\n"
 TEXT = """`scripts/time/judge_steps.py` writes this part: NeuSight's fp32 steps without optimizer, on devices whose operators are
 fitted: on NeuSight's own rows, but H100 on PyTorch's calls on an H200, with none of NeuSight's. No step is, though rows
 that were drawn may have sizes of these models. Errors are of the whole step, in per cent. NeuSight empties PyTorch's cache
@@ -254,7 +253,7 @@ def main():
         text = page_of(judged(given.program, given.data, pathlib.Path(given.work or folder)))
     page = ROOT / "docs/evaluation/time_accuracy.md"
     before, _, after = page.read_text().partition(MARK)
-    _, mark, others = after.partition(timm_steps.MARK)  # fit_timm.py writes those.
+    _, mark, others = after.partition(RECURRENT)  # judge_recurrent.py and fit_timm.py write those.
     page.write_text(before + text + mark + others)
     print(text)
 

@@ -127,6 +127,19 @@ def deepbench_convolutions(folder):
                       number_bytes=2)
 
 
+GATES = {"vanilla": 1, "gru": 3, "lstm": 4}
+
+
+def deepbench_recurrent(folder):
+    """Steps of recurrent layers alone: DeepBench's descriptor skips the product with the input (CUDNN_SKIP_INPUT in
+    code/nvidia/rnn_bench.cu)."""
+    table = pandas.read_csv(folder / "ops_deepbench_rnn.csv")
+    one = table[(table.gpu == "V100") & (table.dtype == "fp16")]
+    work = one[["steps", "batch", "hidden"]].assign(gates=one.kind.map(GATES))
+    both = pandas.concat([work.assign(backward=place, us=us) for place, us in enumerate([one.us_fwd, one.us_bwd_data])]).dropna()
+    yield rows_of("v100", "recurrent_16bit", both.drop(columns="us"), both.us, "DeepBench's fp16 recurrent layers", number_bytes=2)
+
+
 ATTENTION = [  # GPU, causal, kernel, class of kernels
     ("A100-SXM-80GB", 1, "flash_attention", "attention_flash"),
     ("RTX-PRO-6000-BSE", 1, "vllm_flash_attn_fa2", "attention_flash"),
@@ -154,5 +167,5 @@ def aic_attention(folder):
 def all_rows(folder):
     folder = pathlib.Path(folder)
     for source in (aic_products, neusight_products, deepbench_products, vidur_products, neusight_streams,
-                   neusight_convolutions, deepbench_convolutions, aic_attention):
+                   neusight_convolutions, deepbench_convolutions, deepbench_recurrent, aic_attention):
         yield from source(folder)

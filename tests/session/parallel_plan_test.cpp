@@ -102,10 +102,20 @@ TEST_SUITE("parallel_plan") {
     CHECK_THROWS_AS(answer_for("8", "fsdp=8", 7), Error);
     CHECK_THROWS_AS(answer_for("8", {}, -8), Error);
     CHECK_THROWS_AS(answer_for("8", "tp=3"), Error);
-    for (const char* mesh : {"", "0", "2x", "x8", "2x0", "-1", "1000000x1000000", "8x8x8"}) {
+    for (const char* mesh :
+         {"", "0", "2x", "x8", "2x0", "-1", "1000000x1000000", "8x8x8", "2x8:", "2x8:pcie9"}) {
       CAPTURE(mesh);
       CHECK_THROWS_AS(parse_mesh(mesh), Error);
     }
+  }
+
+  TEST_CASE("a mesh may say its links") {
+    for (const char* mesh : {"8", "2x8", "8:pcie4", "2x8:pcie4"})
+      CHECK(text_of(parse_mesh(mesh)) == mesh);
+    CHECK(parse_mesh("2x8:pcie4").devices() == 16);
+    CHECK(links_file(parse_mesh("8:pcie4").links).ends_with("devices/links/pcie4.json"));
+    // Four GPUs exchange more slowly over PCIe than over NVLink.
+    CHECK(best_of("4:pcie3", "ddp=4").step_us > best_of("4", "ddp=4").step_us);
   }
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "session/read_text.h"
+#include "session/session.h"
 #include "session/setting_table.h"
 
 namespace symprof::test {
@@ -29,6 +30,20 @@ std::string refusal(const Settings& settings) {
 }  // namespace
 
 TEST_SUITE("settings") {
+  TEST_CASE("power and clock") {
+    CHECK(settings::parse_watts("300W") == 300);
+    CHECK(settings::parse_watts("72.5") == 72.5);
+    CHECK(settings::parse_hertz("1.2GHz") == settings::parse_hertz("1200MHz"));
+    for (const char* wrong : {"", "0W", "-3W", "3kW"})
+      CHECK_THROWS_AS(settings::parse_watts(wrong), Error);
+    for (const char* wrong : {"", "1200", "0MHz", "1200 MHz"})
+      CHECK_THROWS_AS(settings::parse_hertz(wrong), Error);
+    const Settings limited = given({{"power_limit", "50W"}, {"clock", "1GHz"}, {"device", "t4"}});
+    CHECK(limited.power_limit_watts == 50);
+    CHECK(device_of(limited).power_limit_watts == 50);
+    CHECK(device_of(limited).clock_limit_hz == 1e9);
+  }
+
   TEST_CASE("spans of time and amounts") {
     const SettingRef where{"deadline"};
     CHECK(settings::parse_duration(where, "3d") == 3 * 24 * 3600);

@@ -56,6 +56,52 @@ TEST_SUITE("time_model") {
     CHECK(model.roofline_us(stream) == doctest::Approx(1000));
   }
 
+  TEST_CASE("another board and campaign widen the interval, not that of this very board") {
+    const std::string own = streams("elementwise", R"(, "calibrated": true)");
+    const KernelTimes sheet =
+        parsed(streams("elementwise", R"(, "campaigns": {"half_width": 0.3, "rows": 9})"));
+    const auto half = [&](const DeviceSpec& spec, const KernelTimes& times, const Kernel& kernel) {
+      const TimeEstimate one =
+          TimeModel(spec, times, sheet, Floor::measured).estimate(kernel).value();
+      CHECK(std::log(one.us / one.low_us) == doctest::Approx(std::log(one.high_us / one.us)));
+      return std::log(one.high_us / one.us);
+    };
+    CHECK(half(device(), parsed(own), stream) == doctest::Approx(std::hypot(0.5, 0.3)));
+    // A copy borrows the class, and so what its campaigns differ by.
+    const Kernel copy{TimeClass::copy, StreamWork{bytes}};
+    CHECK(half(device(), parsed(own), copy) == doctest::Approx(std::hypot(0.5, 0.3)));
+    CHECK(half(device(), {}, stream) == doctest::Approx(0.5));  // Other devices are in it already.
+    DeviceSpec calibrated = device();
+    calibrated.speed_half_width = 0.02;
+    CHECK(half(calibrated, parsed(own), stream) == doctest::Approx(0.5));
+    CHECK(refusal(streams("elementwise", R"(, "campaigns": {})")).find("campaigns.half_width") !=
+          std::string::npos);
+  }
+
+  TEST_CASE("power slows products with other devices' coefficients, an owner's limit all") {
+    const std::string times = R"({"classes": {"product_fp32": {"interval": 0.5, "coefficients": {
+        "floor": 1, "arithmetic": 1, "shared": 50, "memory": 1, "cache": 200, "wave": 0.01,
+        "join": 3, "throttling": 1e-4, "residence": 0.5, "together": 0.1, "choice": 0.005}}}})";
+    const Kernel large{TimeClass::product_fp32,
+                       ProductWork{.m = 8192, .n = 8192, .k = 8192, .operand_bytes = 4}};
+    DeviceSpec t4 = find_device("t4", devices_here);
+    const auto us = [&](const DeviceSpec& spec, bool is_own, const Kernel& kernel) {
+      const KernelTimes known = parsed(times), none;
+      return TimeModel(spec, is_own ? known : none, is_own ? none : known).estimate(kernel)->us;
+    };
+    DeviceSpec strong = t4;
+    strong.power_watts = 1000;
+    CHECK(us(strong, false, large) == us(t4, true, large));
+    CHECK(us(t4, false, large) > 1.3 * us(strong, false, large));
+    // A row of vectors waits for memory, which takes no less of the board's power.
+    const Kernel narrow{TimeClass::product_fp32,
+                        ProductWork{.m = 1, .n = 8192, .k = 8192, .operand_bytes = 4}};
+    CHECK(us(t4, false, narrow) == doctest::Approx(us(strong, false, narrow)));
+    DeviceSpec limited = strong;
+    limited.clock_limit_hz = *t4.clock_hz / 2;
+    CHECK(us(limited, true, large) == doctest::Approx(2 * us(strong, true, large)).epsilon(0.02));
+  }
+
   TEST_CASE("a device may have factors for kinds of a class") {
     TimeModel model(device(), parsed(streams("elementwise", R"(, "factors": {"all": 1.5})")), {},
                     Floor::measured);
