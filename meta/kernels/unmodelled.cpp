@@ -13,8 +13,7 @@ namespace unmodelled {
 namespace {
 
 /// `shapes` has the dtype, the rank and the sizes of each result.
-std::vector<at::Tensor> make(c10::string_view, at::TensorList, at::IntArrayRef shapes,
-                             at::Device device) {
+std::vector<at::Tensor> make(c10::string_view, at::TensorList, at::IntArrayRef shapes, at::Device) {
   std::vector<at::Tensor> made;
   for (std::size_t at = 0; at + 1 < shapes.size();) {
     const auto dtype = static_cast<DType>(shapes[at]);
