@@ -84,8 +84,8 @@ void add_check_options(CLI::App& app, Options& options) {
                   "CPU, and onnx's checker after each rule; if values differ, exit code 1 and no "
                   "file");
   checks.add("--tolerance", options.tolerance, "X",
-             "Allowed error of a value x, times max(1, |x|) (1e-6; 2e-4 where the model has "
-             "float16 or bfloat16)");
+             "Allowed error, times max(1, the output's largest number) (1e-5; 5e-3 where the model "
+             "has float16, 4e-2 where it has bfloat16)");
   checks.add("--seed", options.seed, "N", "Other random inputs for another seed (0)");
   checks.add_each("--set", options.sizes, "NAME=SIZE",
                   "Size of a symbolic dimension, for --verify (default: 2, 3, …) and --savings");

@@ -66,7 +66,7 @@ int run(const ProfileText& text) {
   const PreparedModel model = session.prepare(options.settings);
   const Profile profile = session.profile(model);
   if (!options.measured_file.empty())
-    options.measured = read_measurement(options.measured_file, profile);
+    options.measured = read_measurement(options.measured_file, profile, model.settings.step.device);
   if (!options.memory_file.empty())
     options.memory = measured_memory(options.memory_file, profile, model.settings);
   progress.clear();

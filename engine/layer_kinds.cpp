@@ -1,6 +1,7 @@
 #include "engine/layer_kinds.h"
 
 #include <algorithm>
+#include <string>
 #include <string_view>
 
 #include "engine/names.h"
@@ -9,8 +10,32 @@
 namespace symprof::engine {
 namespace {
 
-/// Layer types without device work: TREx's parser and the samples of TensorRT 8 to 10.
-constexpr std::string_view without_kernel[] = {"NoOp", "Constant", "shape_call", "signal", "wait"};
+/// Layer types without device work, in lower case: TREx's parser, the samples of TensorRT 8 to 10,
+/// and what builders insert to steer streams, branches, loops and sizes on the host.
+constexpr std::string_view without_kernel[] = {"noop",
+                                               "constant",
+                                               "shape_call",
+                                               "signal",
+                                               "wait",
+                                               "trainstation",
+                                               "condition",
+                                               "ifinput",
+                                               "ifoutput",
+                                               "conditionalinput",
+                                               "conditionaloutput",
+                                               "triplimit",
+                                               "iterator",
+                                               "recurrence",
+                                               "loopoutput",
+                                               "shapehosttodevicenop",
+                                               "shapehosttodevicecopy"};
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
 
 }  // namespace
 
@@ -31,7 +56,7 @@ std::optional<std::int64_t> bytes(const Tensor& tensor) {
 }
 
 bool has_kernel(const Layer& layer) {
-  return std::ranges::find(without_kernel, layer.type) == std::end(without_kernel);
+  return std::ranges::find(without_kernel, lower_case(layer.type)) == std::end(without_kernel);
 }
 
 bool is_reformat(const Layer& layer) {

@@ -52,7 +52,8 @@ struct Activity {
   std::string name;
   Kind kind = Kind::kernel;
   Link link = Link::no_correlation;
-  bool from_graph = false;  ///< Launched by a CUDA graph, so not by its operator alone.
+  bool from_graph = false;           ///< Launched by a CUDA graph, so not by its operator alone.
+  std::int64_t graph_launch_ns = 0;  ///< Start of the call that launched that graph.
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t device = 0, stream = 0;
   OperatorId op = none;  ///< The innermost range around its call.
@@ -72,6 +73,7 @@ struct Trace {
   std::vector<Operator> operators;     ///< By thread, then in order of start; parents first.
   std::vector<Activity> activities;    ///< In order of start.
   std::vector<OperatorId> steps;       ///< The profiler's steps, in order of start; may be empty.
+  std::vector<OperatorId> updates;     ///< Without steps: the optimizer's, in order of start.
   std::int64_t unreadable_events = 0;  ///< Skipped events with a missing or invalid time.
 };
 

@@ -23,6 +23,9 @@ enum class Mode : std::uint8_t { train, eval, inference };
 enum class Loss : std::uint8_t { ones, sum, mean, cross_entropy, mse };
 /// Handling of unbacked (data-dependent) sizes, such as nonzero's: an error, or their upper bounds.
 enum class UnbackedSizes : std::uint8_t { refuse, max };
+/// The tensors that an operator without a rule is taken to save for backward; `unknown` refuses to
+/// train through it.
+enum class AssumedSaved : std::uint8_t { unknown, nothing, inputs, outputs, both };
 /// Rounding of fp32 products, as in torch.set_float32_matmul_precision: below `highest` to TF32, if
 /// the device supports it.
 enum class MatmulPrecision : std::uint8_t { highest, high, medium };
@@ -80,6 +83,7 @@ struct StepOptions {
   /// inference.
   std::optional<std::int64_t> kv_cache;
   UnbackedSizes unbacked = UnbackedSizes::refuse;
+  AssumedSaved assume_saved = AssumedSaved::unknown;
   DeviceSpec device;
   Progress progress;
 };

@@ -1,11 +1,14 @@
 #include "session/measured.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <fstream>
 #include <iterator>
 #include <string>
 #include <string_view>
 
+#include "base/error.h"
 #include "measure/kineto/kineto.h"
 #include "measure/nodes/on_nodes.h"
 #include "measure/run.h"
@@ -26,6 +29,19 @@ std::string text_of(const std::string& path) {
 }
 
 }  // namespace
+
+measure::Measurement read_measurement(const std::string& path, const Profile& profile,
+                                      const DeviceSpec& device) {
+  measure::Measurement found = read_measurement(path, profile);
+  const bool is_of_cpu = found.run == nullptr && found.clock == measure::Measurement::Clock::host;
+  if (is_of_cpu && profile.time && !device.is_cpu)
+    throw Error(SettingRef{"measured", path},
+                fmt::format("it is a CPU's trace, and the estimate is that of {}", device.name),
+                fmt::format("Give the CPU with {} (symprof calibrate describes it), or record the "
+                            "step on a GPU with ProfilerActivity.CUDA.",
+                            setting("device", "cpu.json")));
+  return found;
+}
 
 measure::Measurement read_measurement(const std::string& path, const Profile& profile) {
   if (is_run(path))

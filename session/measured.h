@@ -15,4 +15,8 @@ namespace symprof {
 /// that says where the file is broken, or that nothing in it took time.
 measure::Measurement read_measurement(const std::string& path, const Profile& profile);
 
+/// The same beside the estimates of `device`. Throws Error for a trace of a CPU beside a GPU's.
+measure::Measurement read_measurement(const std::string& path, const Profile& profile,
+                                      const DeviceSpec& device);
+
 }  // namespace symprof

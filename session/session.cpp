@@ -41,6 +41,7 @@ trace::ModelFile open_file(const std::string& path) {
   std::error_code error;
   if (path == "-" && !std::filesystem::exists(path, error))
     throw Error(path, "standard input is not read.", wanted);
+  if (trace::file_of(path) != path) return trace::open(path);
   if (std::filesystem::is_directory(path, error)) throw Error(path, "is a folder.", wanted);
   if (!std::filesystem::exists(path, error)) {
     const std::string suggestion = did_you_mean(path, files_beside(path));

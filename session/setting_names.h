@@ -67,6 +67,11 @@ inline constexpr Named<LaunchKind> launch_kinds[] = {
 inline constexpr Named<UnbackedSizes> unbacked_sizes[] = {{"refuse", UnbackedSizes::refuse},
                                                           {"max", UnbackedSizes::max}};
 
+inline constexpr Named<AssumedSaved> assumed_saved[] = {{"nothing", AssumedSaved::nothing},
+                                                        {"inputs", AssumedSaved::inputs},
+                                                        {"outputs", AssumedSaved::outputs},
+                                                        {"both", AssumedSaved::both}};
+
 template <class Value, std::size_t size>
 std::string_view name_of(const Named<Value> (&list)[size], Value value) {
   for (const Named<Value>& entry : list)

@@ -49,6 +49,11 @@ Value matmul_precision_value(const Settings& settings) {
   return precision ? Value(text(name_of(matmul_precisions, *precision))) : Value();
 }
 
+Value assumed_saved_value(const Settings& settings) {
+  const AssumedSaved saved = settings.step.assume_saved;
+  return saved == AssumedSaved::unknown ? Value() : Value(text(name_of(assumed_saved, saved)));
+}
+
 Value mesh_value(const Settings& settings) {
   return settings.mesh ? Value(text_of(*settings.mesh)) : Value();
 }
@@ -172,6 +177,13 @@ constexpr Setting rows[] = {
      },
      [](const Settings& s) { return Value(text(name_of(unbacked_sizes, s.step.unbacked))); },
      Needs::nothing, Alters::graph},
+    {"assume_saved", model_group, Arity::one, "KIND",
+     "What an operator without a rule saves for backward: nothing, its inputs, its outputs, or "
+     "both",
+     [](Settings& s, const std::string& given) {
+       s.step.assume_saved = choose(SettingRef{"assume_saved"}, given, assumed_saved);
+     },
+     assumed_saved_value, Needs::backward},
     {"inputs", input_group, Arity::several, "SPEC",
      "Shape of an input, NAME=DTYPE[DIMS], and its values: 'n=int64[3]{8,6,4}'; repeatable",
      [](Settings& s, const std::string& given) {

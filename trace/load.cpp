@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "trace/exported/archive.h"
+#include "trace/exported/program_path.h"
 #include "trace/exported/reader.h"
 #include "trace/onnx/reader.h"
 #include "trace/passes/prepare.h"
@@ -68,10 +69,14 @@ bool may_be_onnx(std::string_view bytes) {
   return tags.find(bytes.front()) != std::string_view::npos;
 }
 
-Content content_of(const std::string& path) {
+Content content_of(const std::string& given) {
+  const auto [path, program] = exported::program_path(given);
   const std::string bytes = first_bytes(path);
   if (bytes.starts_with("PK\x03\x04") || bytes.starts_with("PK\x05\x06"))
-    return archive_content(path);
+    return program.empty() ? archive_content(path) : Content::exported;
+  if (!program.empty())
+    throw Error(given, "only .pt2 archives have several programs",
+                fmt::format("Wanted: the path of a file, such as {}.", path));
   if (bytes.starts_with('\x80')) return Content::pickle;
   const std::filesystem::path extension = std::filesystem::path(path).extension();
   if (extension == ".py") return Content::script;
@@ -103,6 +108,8 @@ std::optional<Graph> read(const std::string& path, Content content) {
 }
 
 }  // namespace
+
+std::string file_of(const std::string& path) { return exported::program_path(path).file; }
 
 bool is_torchscript(const std::string& path) { return content_of(path) == Content::torchscript; }
 

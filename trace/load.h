@@ -19,9 +19,13 @@ struct ModelFile {
   std::optional<Graph> graph;
 };
 
-/// Opens a file by its content (.pt2 archive, ONNX or TorchScript). Weights are not read.
+/// Opens a file by its content (.pt2 archive, ONNX or TorchScript). Weights are not read. One
+/// program of a .pt2 with several is "model.pt2:decode".
 /// Throws Error: missing file, not a model, truncated archive, cyclic or dangling graph.
 ModelFile open(const std::string& path);
+
+/// The file of such a path; the path itself if it names no program.
+std::string file_of(const std::string& path);
 
 /// An ONNX model that is in memory; `path` is for messages. Throws Error as `open`.
 ModelFile open_onnx(std::string_view bytes, const std::string& path);

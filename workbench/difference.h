@@ -15,8 +15,9 @@ struct ValueDifference {
   std::string other;      ///< A difference in dtype or shape. Empty: none.
 };
 
-/// Accumulates the differences of two equally long lists of numbers.
+/// Accumulates the differences of two equally long lists of numbers. Where `magnitude` is larger
+/// than |x| and 1, it takes their place.
 void add_numbers(ValueDifference& out, std::span<const double> left, std::span<const double> right,
-                 double tolerance);
+                 double tolerance, double magnitude = 0);
 
 }  // namespace symprof::workbench

@@ -5,6 +5,7 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "workbench/constants.h"
@@ -13,25 +14,37 @@
 namespace symprof::workbench {
 namespace {
 
-constexpr double tolerance_of_float32 = 1e-6, tolerance_of_half = 2e-4;
+/// Some units in the last place of the coarsest type: what the order of sums changes.
+constexpr double tolerance_of_float32 = 1e-5, tolerance_of_float16 = 5e-3,
+                 tolerance_of_bfloat16 = 4e-2;
 
-bool is_half(std::int32_t type) {
-  return type == onnx::TensorProto::FLOAT16 || type == onnx::TensorProto::BFLOAT16;
+double tolerance_of(std::int32_t type) {
+  return type == onnx::TensorProto::BFLOAT16  ? tolerance_of_bfloat16
+         : type == onnx::TensorProto::FLOAT16 ? tolerance_of_float16
+                                              : tolerance_of_float32;
 }
 
-/// True if some of the model computes in 16 bits.
-bool has_half(const onnx::ModelProto& model) {
-  bool found = false;
-  for (const onnx::TensorProto& tensor : model.graph().initializer())
-    found |= is_half(tensor.data_type());
+/// That of the coarsest type that some of the model computes in.
+double usual_tolerance(const onnx::ModelProto& model) {
+  double most = tolerance_of_float32;
+  const auto add = [&](std::int32_t type) { most = std::max(most, tolerance_of(type)); };
+  for (const onnx::TensorProto& tensor : model.graph().initializer()) add(tensor.data_type());
   for (const auto* list : {&model.graph().input(), &model.graph().output()})
-    for (const onnx::ValueInfoProto& value : *list)
-      found |= is_half(value.type().tensor_type().elem_type());
+    for (const onnx::ValueInfoProto& value : *list) add(value.type().tensor_type().elem_type());
   for_all_nodes(model.graph().node(), [&](const onnx::NodeProto& node) {
     for (const onnx::AttributeProto& attribute : node.attribute())
-      found |= attribute.name() == "to" && is_half(static_cast<std::int32_t>(attribute.i()));
+      if (attribute.name() == "to") add(static_cast<std::int32_t>(attribute.i()));
   });
-  return found;
+  return most;
+}
+
+/// The largest finite number: a sum of numbers of that size is off by their rounding, also where
+/// they cancel.
+double magnitude(const std::vector<double>& numbers) {
+  double most = 0;
+  for (const double number : numbers)
+    if (std::isfinite(number)) most = std::max(most, std::fabs(number));
+  return most;
 }
 
 }  // namespace
@@ -50,7 +63,7 @@ OutputDifference output_difference(const std::string& name, const ValueRunner::T
     }
     const std::vector<double> numbers = reals_of(*wanted[i]);
     if (numbers.size() == static_cast<std::size_t>(x.numel()))
-      add_numbers(out, numbers, reals_of(*got[i]), tolerance);
+      add_numbers(out, numbers, reals_of(*got[i]), tolerance, magnitude(numbers));
     else if (wanted[i]->data != got[i]->data)  // Not numeric: compare bits.
       out.other = "other bits";
   }
@@ -61,8 +74,7 @@ OutputDifference output_difference(const std::string& name, const ValueRunner::T
 Verifier::Verifier(const onnx::ModelProto& original, const std::string& path, ValueRunner runner,
                    const VerifyOptions& options)
     : path_(path), runner_(std::move(runner)) {
-  tolerance_ =
-      options.tolerance.value_or(has_half(original) ? tolerance_of_half : tolerance_of_float32);
+  tolerance_ = options.tolerance.value_or(usual_tolerance(original));
   for (const onnx::ValueInfoProto& output : original.graph().output())
     names_.push_back(output.name());
   const Runnable start = runnable(original, path);

@@ -17,8 +17,8 @@ namespace symprof::workbench {
 
 struct VerifyOptions {
   std::map<std::string, std::int64_t> sizes;  ///< Of symbolic dimensions; defaults are 2, 3, ….
-  /// A bound of |x - y| / max(1, |x|). Default: 1e-6, or 2e-4 where a model has float16 or
-  /// bfloat16.
+  /// A bound of |x - y| / max(1, the output's largest number). Default: 1e-5, 5e-3 where a model
+  /// has float16, 4e-2 where it has bfloat16.
   std::optional<double> tolerance;
   std::uint64_t seed = 0;
 };
@@ -28,7 +28,7 @@ struct OutputDifference : ValueDifference {
 };
 
 /// The difference between the tensors of one output; numbers may differ by `tolerance` times max(1,
-/// |x|).
+/// the largest of them).
 OutputDifference output_difference(const std::string& name, const ValueRunner::Tensors& wanted,
                                    const ValueRunner::Tensors& got, double tolerance);
 

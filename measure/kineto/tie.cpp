@@ -175,12 +175,23 @@ void tie_activities(Trace& trace, const Events& events) {
     activity.link = Activity::Link::no_call;
     if (call == nullptr) continue;
     activity.from_graph = call->name.find("GraphLaunch") != std::string::npos;
+    if (activity.from_graph) activity.graph_launch_ns = call->begin_ns;
     activity.op = operators[static_cast<std::size_t>(call - events.calls.data())];
     const OperatorId named = named_operator(trace, activity.op);
     activity.link = named == none ? Activity::Link::no_operator : Activity::Link::tied;
     if (activity.op != none)
       activity.phase = trace.operators[static_cast<std::size_t>(activity.op)].phase;
   }
+}
+
+/// Without marks of the profiler, updates tell the steps: each ends with one.
+void find_updates(Trace& trace) {
+  for (std::size_t i = 0; i < trace.operators.size(); ++i)
+    if (trace.operators[i].name.starts_with("Optimizer.step#"))
+      trace.updates.push_back(static_cast<OperatorId>(i));
+  std::ranges::sort(trace.updates, {}, [&](OperatorId id) {
+    return trace.operators[static_cast<std::size_t>(id)].begin_ns;
+  });
 }
 
 void find_steps(Trace& trace) {
@@ -205,6 +216,7 @@ Trace tie(Events events, const std::string& path) {
   find_phases(trace.operators, trace.threads.size());
   tie_activities(trace, events);
   find_steps(trace);
+  if (trace.steps.empty()) find_updates(trace);
   std::ranges::stable_sort(trace.activities, {}, &Activity::begin_ns);
   return trace;
 }

@@ -1,7 +1,10 @@
 #include "measure/nodes/on_nodes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_map>
 #include <unordered_set>
 
@@ -203,7 +206,21 @@ class StepTier {
   std::map<std::int32_t, std::vector<OperatorId>> frames_;
 };
 
-std::string reason(const Trace& trace, const Work& work) {
+/// When the graphs of a step were launched, in order.
+std::vector<std::int64_t> graph_launches(const StepOfTrace& step) {
+  std::set<std::int64_t> launches;
+  for (const Work& work : step.work)
+    if (work.activity != nullptr && work.activity->from_graph)
+      launches.insert(work.activity->graph_launch_ns);
+  return {launches.begin(), launches.end()};
+}
+
+std::string reason(const Trace& trace, const Work& work,
+                   const std::vector<std::int64_t>& launches) {
+  if (work.activity != nullptr && work.activity->from_graph)
+    return fmt::format(
+        "replayed in graph launch {} of the step, without the operators of its capture",
+        std::ranges::upper_bound(launches, work.activity->graph_launch_ns) - launches.begin());
   if (work.activity != nullptr) switch (work.activity->link) {
       case Activity::Link::no_correlation:
         return "the record has no correlation id";
@@ -221,11 +238,13 @@ std::string reason(const Trace& trace, const Work& work) {
 /// Sums unattributed times by name and reason.
 class Loose {
  public:
+  void begin(const StepOfTrace& step) { launches_ = graph_launches(step); }
+
   void add(const Trace& trace, const Work& work) {
     const OperatorId op = named_operator(trace, work.op);
     const std::string& name =
         op != none ? trace.operators[static_cast<std::size_t>(op)].name : work.activity->name;
-    Unattributed& entry = entries_[{name, reason(trace, work)}];
+    Unattributed& entry = entries_[{name, reason(trace, work, launches_)}];
     entry.times.in(work.phase) += work.ns;
   }
 
@@ -245,6 +264,7 @@ class Loose {
 
  private:
   std::map<std::pair<std::string, std::string>, Unattributed> entries_;
+  std::vector<std::int64_t> launches_;
 };
 
 void divide(Times& times, std::int64_t steps) {
@@ -282,6 +302,7 @@ Measurement on_nodes(const Recording& recording, const Trace& trace) {
     if (step.work.empty()) continue;
     ++result.steps;
     tier.take(step);
+    loose.begin(step);
     for (nodes::Work work : step.work) {
       const NodeId node = tier.node_of(work);
       work.phase = tier.phase_of(work);

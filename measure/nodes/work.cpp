@@ -54,7 +54,13 @@ std::vector<StepOfTrace> steps_of(const Trace& trace) {
     const Operator& step = trace.operators[static_cast<std::size_t>(id)];
     steps.push_back({.begin_ns = step.begin_ns, .end_ns = step.end_ns, .work = {}});
   }
-  if (steps.empty()) steps.push_back({.begin_ns = -forever, .end_ns = forever, .work = {}});
+  std::int64_t begin = -forever;
+  for (const OperatorId id : trace.updates) {
+    const std::int64_t end = trace.operators[static_cast<std::size_t>(id)].end_ns;
+    steps.push_back({.begin_ns = begin, .end_ns = end, .work = {}});
+    begin = end + 1;
+  }
+  if (steps.empty()) steps.push_back({.begin_ns = begin, .end_ns = forever, .work = {}});
   // Work launched between two steps belongs to neither, but the device's queue lags: a kernel
   // without an operator counts until the next step.
   for (const Work& work : trace.activities.empty() ? host_work(trace) : device_work(trace)) {

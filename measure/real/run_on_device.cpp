@@ -139,7 +139,7 @@ Recorded recorded_on_gpu(real::RealStep& step, Steps& steps, const RunOptions& o
 }  // namespace
 
 Run run_on_device(const Graph& graph, const StepOptions& recipe, const RunOptions& options) {
-  shape::check_operators(graph);
+  shape::check_operators(graph, shape::ShapesOfFile::are_refused);
   const c10::Device device = real::device_of(options.device);
   real::keep_freed_memory(device);
   real::RealStep step(graph, recipe, device);

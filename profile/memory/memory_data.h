@@ -91,6 +91,8 @@ struct StepMemory {
   /// Calls of the recording that take memory whose size only a library knows (cuDNN's plans), or
   /// without a rule: excluded from totals.
   std::int64_t incomplete_calls = 0;
+  /// Of these, the calls of operators without any rule: the peaks are lower bounds.
+  std::int64_t unmodelled_calls = 0;
   bool uses_cublas = false;     ///< True if a call makes cuBLAS allocate a workspace.
   PeakUncertainty uncertainty;  ///< Why the peaks may be lower bounds.
   OtherCalls other_calls;       ///< Memory that calls outside the recorded graph may add.

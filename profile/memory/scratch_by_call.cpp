@@ -8,7 +8,11 @@ namespace symprof::profile {
 
 std::vector<Scratch> scratch_by_call(const Recording& recording, const DeviceSpec& device,
                                      const OperatorTable* own) {
-  const auto rule_of = [&](const std::string& op) { return find_operator(op, own).scratch; };
+  const auto rule_of = [&](const std::string& op) {
+    const Operator rules = find_operator(op, own);
+    const bool is_unknown = rules.flops == nullptr && rules.scratch == nullptr;
+    return is_unknown ? &scratch_without_rule : rules.scratch;
+  };
   const auto rules = recording.ops | ranges::views::transform(rule_of) | ranges::to<std::vector>();
   std::vector<Scratch> needed(recording.calls.size());
   for (std::size_t i = 0; i < needed.size(); ++i) {

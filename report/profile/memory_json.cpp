@@ -35,8 +35,9 @@ void write_on_device(JsonWriter& json, const StepMemory& memory,
 
 void write_uncertainty(JsonWriter& json, const StepMemory& memory) {
   const PeakUncertainty& uncertainty = memory.uncertainty;
+  const bool misses_calls = memory.unmodelled_calls > 0;
   json.member("peak_is_lower_bound",
-              uncertainty.is_lower_bound() && !memory.other_calls.is_no_bound());
+              (uncertainty.is_lower_bound() || misses_calls) && !memory.other_calls.is_no_bound());
   json.member("peak_doubt_bytes", uncertainty.bytes);
   json.member("peak_doubt_most_bytes", uncertainty.most_bytes);
   json.key("peak_doubt_because");

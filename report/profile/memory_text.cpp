@@ -42,11 +42,12 @@ std::string call_text(CallId id, const Recording& recording) {
 std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const std::int64_t reserved = memory.peak_reserved_bytes;
   const OtherCalls& calls = memory.other_calls;
-  const std::string_view prefix = calls.is_no_bound()                   ? "about "
-                                  : memory.uncertainty.is_lower_bound() ? "at least "
-                                  : calls.may_differ()                  ? "about "
-                                  : rests_on_upper_bounds(recording)    ? "≤ "
-                                                                        : "";
+  const std::string_view prefix =
+      calls.is_no_bound()                                                  ? "about "
+      : memory.uncertainty.is_lower_bound() || memory.unmodelled_calls > 0 ? "at least "
+      : calls.may_differ()                                                 ? "about "
+      : rests_on_upper_bounds(recording)                                   ? "≤ "
+                                                                           : "";
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
@@ -152,9 +153,11 @@ std::string held_text(const MemoryBreakdown& held) {
 }
 
 std::string incomplete_text(const StepMemory& memory) {
-  return fmt::format(
-      "{} call{}: workspace size unknown (the library chooses the kernel), not included",
-      group_digits(memory.incomplete_calls), memory.incomplete_calls == 1 ? "" : "s");
+  const bool all_without_rule = memory.unmodelled_calls == memory.incomplete_calls;
+  return fmt::format("{} call{}: workspace size unknown ({}{}), not included",
+                     group_digits(memory.incomplete_calls), memory.incomplete_calls == 1 ? "" : "s",
+                     all_without_rule ? "no rule" : "the library chooses the kernel",
+                     memory.unmodelled_calls > 0 && !all_without_rule ? ", or no rule" : "");
 }
 
 }  // namespace symprof::report

@@ -20,6 +20,7 @@
 #include "shape/interpreter/nested.h"
 #include "shape/interpreter/run_body.h"
 #include "shape/interpreter/tensor_parallel.h"
+#include "shape/interpreter/unmodelled.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/interpreter/viewable.h"
 #include "shape/lowering/lowering.h"
@@ -186,9 +187,7 @@ void Interpreter::run_lowered(const Node& node) {
   if (auto results = run_nested(node, values_, device_, recompute_, lifetimes_))
     return bind_outputs(node, *std::move(results));
   const lowering::Lowering* rule = lowering::find_lowering(node.op);
-  if (rule == nullptr)
-    throw Error("", "no rule for this operator",
-                "`symprof ops` lists the operators that are known.");
+  if (rule == nullptr) return bind_outputs(node, run_unmodelled(graph_, node, values_, device_));
   std::vector<at::Tensor> inputs;
   for (const Argument& argument : node.arguments) {
     if (!argument.name.empty()) continue;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -14,6 +15,7 @@
 #include "shape/interpreter/higher_order.h"
 #include "shape/interpreter/nested.h"
 #include "shape/interpreter/tensor_parallel.h"
+#include "shape/interpreter/unmodelled.h"
 #include "shape/lowering/lowering.h"
 #include "trace/graph/region_markers.h"
 
@@ -84,9 +86,12 @@ std::string_view advice_for(std::string_view op) {
 // graphs.
 class UnknownOperators {
  public:
+  /// Where `shapes` is given: only those whose results have shapes in the file, or have none.
+  explicit UnknownOperators(std::optional<bool> has_shapes) : has_shapes_(has_shapes) {}
+
   void add(const Graph& graph) {
     for (const Node& node : graph.nodes) {
-      if (!is_known(node)) count(node);
+      if (!is_known(node) && is_wanted(graph, node)) count(node);
       for (const Argument& argument : node.arguments)
         if (const auto* nested = std::get_if<std::shared_ptr<const Graph>>(&argument.value))
           if (*nested != nullptr) add(**nested);
@@ -103,6 +108,10 @@ class UnknownOperators {
     return entry->second;
   }
 
+  bool is_wanted(const Graph& graph, const Node& node) const {
+    return !has_shapes_ || recorded_results(graph, node).has_value() == *has_shapes_;
+  }
+
   void count(const Node& node) {
     const bool named = !node.overload.empty() && node.overload != "default";
     const std::string op = named ? node.op + "." + node.overload : node.op;
@@ -111,9 +120,22 @@ class UnknownOperators {
     ++row->nodes;
   }
 
+  std::optional<bool> has_shapes_;
   std::map<std::pair<std::string, std::string>, bool> known_;
   std::vector<Unknown> found_;
 };
+
+/// "acme::swizzle (2 nodes, first n0), acme::pool (node n3)"
+std::string listed(const std::vector<Unknown>& found) {
+  std::string text;
+  for (const Unknown& row : found) {
+    if (!text.empty()) text += ", ";
+    text += row.nodes == 1
+                ? fmt::format("{} (node {})", row.op, row.first_node)
+                : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -130,24 +152,27 @@ bool has_rule(const Node& node) {
          is_of_experts(op) || is_of_rank(op);
 }
 
-void check_operators(const Graph& graph) {
-  UnknownOperators unknown;
+void check_operators(const Graph& graph, ShapesOfFile shapes) {
+  const bool takes_shapes = shapes == ShapesOfFile::are_taken;
+  UnknownOperators unknown(takes_shapes ? std::optional(false) : std::nullopt);
   unknown.add(graph);
   const std::vector<Unknown>& found = unknown.found();
   if (found.empty()) return;
-  std::string text = found.size() == 1 ? "1 operator has no rule: "
-                                       : fmt::format("{} operators have no rule: ", found.size());
-  for (const Unknown& row : found) {
-    if (&row != &found.front()) text += ", ";
-    text += row.nodes == 1
-                ? fmt::format("{} (node {})", row.op, row.first_node)
-                : fmt::format("{} ({} nodes, first {})", row.op, row.nodes, row.first_node);
-  }
+  const std::string text =
+      (found.size() == 1 ? "1 operator has no rule: "
+                         : fmt::format("{} operators have no rule: ", found.size())) +
+      listed(found);
   // Specific advice takes precedence over the usual one.
   std::string_view advice = usual_advice;
   for (const Unknown& row : found)
     if (advice == usual_advice) advice = advice_for(row.op);
   throw Error(graph.path, text + ".", std::string(advice));
+}
+
+std::string unmodelled_operators(const Graph& graph) {
+  UnknownOperators unknown(true);
+  unknown.add(graph);
+  return listed(unknown.found());
 }
 
 }  // namespace symprof::shape

@@ -1,6 +1,8 @@
 // Reports all operators without a rule at once, before anything runs.
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "trace/graph/graph.h"
@@ -15,8 +17,14 @@ bool is_export_assertion(std::string_view op);
 /// to ATen calls.
 bool has_rule(const Node& node);
 
-/// Throws one Error that lists every operator without a rule, nested graphs included, in the order
+/// Operators without a rule where the file gives the shapes of their results (unmodelled.h).
+enum class ShapesOfFile : std::uint8_t { are_taken, are_refused };
+
+/// Throws one Error that lists every operator that cannot run, nested graphs included, in the order
 /// of first appearance: how many nodes have it and the name of the first.
-void check_operators(const Graph& graph);
+void check_operators(const Graph& graph, ShapesOfFile shapes = ShapesOfFile::are_taken);
+
+/// The operators that run with the file's shapes, as in that list; empty if there are none.
+std::string unmodelled_operators(const Graph& graph);
 
 }  // namespace symprof::shape

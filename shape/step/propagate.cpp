@@ -12,6 +12,7 @@
 #include "meta/kernels/package_operators.h"
 #include "shape/interpreter/interpreter.h"
 #include "shape/interpreter/leaves.h"
+#include "shape/interpreter/unmodelled.h"
 #include "shape/interpreter/unsupported.h"
 #include "shape/lowering/real_tensor.h"
 #include "shape/step/flat_weights.h"
@@ -63,6 +64,7 @@ class Step {
     if (trace::has_values(graph_)) recorder_.follow_values();
     make_leaves();
     interpreter_.compute_on_host(host_);
+    const AssumeSaved assume_saved(run_.options().assume_saved);
     run_.forward([this] { return forward(); });
     after_forward();
     Recording recording = run_.take();
@@ -71,6 +73,7 @@ class Step {
     if (run_.options().autocast) warn_of_promoted_results(graph_, recording);
     if (run_.trains()) warn_of_inlined_functions(graph_, recording);
     warn_of_copied_views(recording);
+    warn_of_unmodelled(recording);
     return recording;
   }
 
@@ -83,6 +86,15 @@ class Step {
         "another device, where a `.contiguous()` before it changed nothing and is not in the file. "
         "It is done here, as the model does it.",
         views.size(), views.size() == 1 ? "" : "s", *views.begin(), interpreter_.device().str()));
+  }
+
+  void warn_of_unmodelled(Recording& recording) const {
+    const std::string operators = unmodelled_operators(graph_);
+    if (operators.empty()) return;
+    recording.warnings.push_back(fmt::format(
+        "No rule for {}: results have the shapes that the file gives, and what it computes, and "
+        "takes beside them, is in no total.",
+        operators));
   }
 
   void after_forward() try {

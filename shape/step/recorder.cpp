@@ -14,6 +14,7 @@
 #include "meta/fake/saved_tensors.h"
 #include "meta/fake/simulated_device.h"
 #include "meta/fake/simulated_guard.h"
+#include "meta/kernels/unmodelled.h"
 
 namespace symprof::shape {
 namespace {
@@ -160,6 +161,8 @@ void Recorder::on_call(const meta::SeenCall& seen) {
     append_integers(seen.arguments[i], argument, position, call.integers);
     append_offsets(seen.arguments[i], argument, position, call.integers);
   }
+  if (recording_.ops[static_cast<std::size_t>(call.op)] == kernels::unmodelled_operator)
+    call.op = op_id(seen.arguments[0].toStringRef());
   open_call_ = none;
 }
 
@@ -275,6 +278,13 @@ std::int32_t Recorder::op_id(const c10::OperatorHandle& op) {
       op_ids_.try_emplace(&op.schema(), static_cast<std::int32_t>(recording_.ops.size()));
   if (is_new) recording_.ops.push_back(op.schema().name());
   return entry->second;
+}
+
+std::int32_t Recorder::op_id(const std::string& name) {
+  const auto found = std::ranges::find(recording_.ops, name);
+  const auto id = static_cast<std::int32_t>(found - recording_.ops.begin());
+  if (found == recording_.ops.end()) recording_.ops.push_back(name);
+  return id;
 }
 
 Recording Recorder::take() {

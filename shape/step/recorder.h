@@ -128,6 +128,7 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   void add_allocation(StorageId storage);
   void count_block(std::int64_t bytes);
   std::int32_t op_id(const c10::OperatorHandle& op);
+  std::int32_t op_id(const std::string& name);
 
   std::mutex mutex_;  // Frees may come from another thread.
   Recording recording_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
 #include "trace/exported/scopes.h"
 #include "trace/exported/tensor_meta.h"
@@ -82,6 +83,8 @@ class GraphReader {
       if (const auto call = optional_member(*metadata, "torch_fn"))
         node.call = std::string(text(*call, place));
     }
+    if (!node.op.starts_with("aten::") && !node.op.starts_with("builtin::"))
+      others_.insert(node.outputs.begin(), node.outputs.end());
     read_.graph.nodes.push_back(std::move(node));
   }
 
@@ -154,7 +157,10 @@ class GraphReader {
       if (found == read_.names.end()) continue;
       TensorMeta tensor = tensor_meta(meta, {place_.file, place_.record, name});
       Value& value = read_.graph.values[static_cast<std::size_t>(found->second)];
-      if (value.kind == ValueKind::result) value.recorded_dtype = tensor.spec.dtype;
+      if (value.kind == ValueKind::result) {
+        value.recorded_dtype = tensor.spec.dtype;
+        if (others_.contains(found->second)) value.recorded_sizes = sizes_of(tensor);
+      }
       if (value.kind == ValueKind::result && tensor.symbolic) {
         if (std::ranges::any_of(tensor.dimensions, depends_on_data))
           value.dimensions = not_given(std::move(tensor.dimensions));
@@ -166,6 +172,14 @@ class GraphReader {
     }
     for (ValueId id : read_.graph.inputs)
       complete_dimensions(read_.graph.values[static_cast<std::size_t>(id)]);
+  }
+
+  /// Numbers, or expressions of symbols.
+  static std::vector<Dimension> sizes_of(const TensorMeta& tensor) {
+    if (!tensor.dimensions.empty()) return not_given(tensor.dimensions);
+    std::vector<Dimension> sizes;
+    for (const std::int64_t size : tensor.spec.sizes) sizes.push_back({size, {}});
+    return sizes;
   }
 
   static void complete_dimensions(Value& value) {
@@ -236,6 +250,7 @@ class GraphReader {
   Json json_;
   Place place_;
   ReadGraph read_;
+  std::set<ValueId> others_;  // Results of operators that are not PyTorch's.
   ScopeTable scopes_{read_.graph.scopes};
   SourceTable sources_{read_.graph.source_lines};
   ArgumentContext context_{

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <map>
 
 #include "base/error.h"
@@ -10,6 +11,7 @@
 #include "trace/exported/graph_reader.h"
 #include "trace/exported/listed_parameters.h"
 #include "trace/exported/payload.h"
+#include "trace/exported/program_path.h"
 #include "trace/exported/signature.h"
 
 namespace symprof::trace {
@@ -28,23 +30,38 @@ constexpr std::string_view models_folder = "models/", json_suffix = ".json";
 constexpr std::string_view old_program = "serialized_exported_program.json";
 constexpr std::string_view old_state = "serialized_state_dict.pt";
 
-/// The archive's only model, or torch.export.save's default name "model". Empty for an archive of
-/// the old layout.
-std::string model_name(const Archive& archive) {
+[[noreturn]] void refuse_archive(const Archive& archive) {
+  for (const std::string& record : archive.records())
+    if (record.find("aotinductor/") != std::string::npos)
+      throw Error(
+          archive.path(),
+          "is a package of AOTInductor: compiled kernels, without the graph that they are of",
+          "Profile the program that torch._inductor.aoti_compile_and_package took: write it "
+          "with torch.export.save.");
+  throw Error(archive.path(), "has no models/*.json record: it is no exported program",
+              "symprof reads .pt2 files that torch.export.save wrote.");
+}
+
+/// The model called `wanted`; else the archive's only one, or torch.export.save's default name
+/// "model". Empty for an archive of the old layout.
+std::string model_name(const Archive& archive, const std::string& wanted) {
   std::vector<std::string> names;
   for (const std::string& record : archive.records())
     if (record.starts_with(models_folder) && record.ends_with(json_suffix))
       names.push_back(record.substr(models_folder.size(),
                                     record.size() - models_folder.size() - json_suffix.size()));
+  if (std::ranges::find(names, wanted) != names.end()) return wanted;
+  if (!names.empty() && !wanted.empty())
+    throw Error(archive.path(), fmt::format("has no model called '{}'", wanted),
+                fmt::format("It has {}.", fmt::join(names, ", ")));
   if (names.size() == 1) return names[0];
   for (const std::string& name : names)
     if (name == "model") return name;
   if (!names.empty())
     throw Error(archive.path(), fmt::format("has several models: {}", fmt::join(names, ", ")),
-                "Save the one that is wanted with torch.export.save.");
+                fmt::format("Choose one: {}:{}.", archive.path(), names[0]));
   if (archive.contains(old_program)) return {};
-  throw Error(archive.path(), "has no models/*.json record: it is no exported program",
-              "symprof reads .pt2 files that torch.export.save wrote.");
+  refuse_archive(archive);
 }
 
 std::int64_t schema_major(Json program, const Place& place) {
@@ -96,8 +113,9 @@ std::vector<SymbolRange> symbol_ranges(Json program, const Place& place) {
 }  // namespace
 
 Graph load_exported(const std::string& path) {
-  const Archive archive(path);
-  const std::string model = model_name(archive);
+  const auto [file, program_name] = program_path(path);
+  const Archive archive(file);
+  const std::string model = model_name(archive, program_name);
   const bool is_old = model.empty();
   const std::string record_name =
       is_old ? std::string(old_program) : fmt::format("{}{}{}", models_folder, model, json_suffix);
@@ -132,8 +150,9 @@ Graph load_exported(const std::string& path) {
 
 std::map<std::string, std::shared_ptr<const ConstantTensor>> load_exported_weights(
     const std::string& path) {
-  const Archive archive(path);
-  const std::string model = model_name(archive);
+  const auto [file, program_name] = program_path(path);
+  const Archive archive(file);
+  const std::string model = model_name(archive, program_name);
   std::map<std::string, std::shared_ptr<const ConstantTensor>> weights;
   if (model.empty()) return weights;
   for (const char* folder : {"weights", "constants"}) {

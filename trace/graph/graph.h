@@ -67,6 +67,9 @@ struct Value {
   std::optional<std::variant<std::int64_t, double, bool>> scalar;
   /// Results: the dtype at export or tracing time, if the file has it.
   std::optional<DType> recorded_dtype;
+  /// Results of operators that are not PyTorch's: the sizes by the file, numbers or expressions.
+  /// After binding, a size that is not known is -1. Empty if the file has none.
+  std::optional<std::vector<Dimension>> recorded_sizes;
   /// Results of a trace (TorchScript): the module whose functions may keep the value in a variable
   /// that the file does not show; no_scope if the file shows it.
   ScopeId may_stay_in = no_scope;

@@ -107,7 +107,7 @@ void set_batch(Graph& graph, const BatchPlan& plan, std::int64_t batch) {
   graph.warnings.insert(graph.warnings.end(), plan.warnings.begin(), plan.warnings.end());
   if (batch == plan.batch) return;
   for (Value& value : graph.values)
-    if (value.kind == ValueKind::result) value.spec.reset();
+    if (value.kind == ValueKind::result) value.spec.reset(), value.recorded_sizes.reset();
 }
 
 std::string open_batch_advice(const Graph& graph) {

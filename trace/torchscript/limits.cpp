@@ -18,6 +18,9 @@ namespace {
 
 /// Limit of the unpacked bytes of all records, except tensors.
 constexpr std::int64_t most_unpacked_bytes = std::int64_t{1} << 27;
+/// LibTorch unpacks packed tensors in memory. They may take that much, and this many times the
+/// file's own bytes: weights hardly shrink, and what a hostile file costs is bounded by its size.
+constexpr std::int64_t most_packing = 4;
 /// Limits of tokens per expression, indentation, and branches of an `elif` chain.
 constexpr int most_tokens = 1000, most_indentation = 400, most_branches = 400;
 /// Limit of classes: each may be an attribute of the previous one, a level of recursion.
@@ -111,23 +114,27 @@ bool is_tensor_data(std::string_view record) {
           record.starts_with("traced_inputs/"));
 }
 
-/// Tensor records must be plausible for the file's size: torch.jit.save does not compress them, and
-/// other tools (zip -9) leave at least a thousandth.
+/// Tensor records must be plausible for the file's size: torch.jit.save does not compress them.
+/// Other tools (zip -9) do.
 void check_sizes(const exported::Archive& archive) {
   const auto file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(archive.path()));
-  std::int64_t unpacked = 0, tensors = 0;
+  std::int64_t unpacked = 0, tensors = 0, packed_tensors = 0;
   for (std::size_t i = 0; i < archive.records().size(); ++i) {
-    const bool is_tensor = is_tensor_data(archive.records()[i]);
     const std::int64_t size = archive.size_at(i);
     const bool is_packed = archive.packed_size_at(i) != size;
-    std::int64_t& sum = is_tensor && !is_packed ? tensors : unpacked;
+    std::int64_t& sum = !is_tensor_data(archive.records()[i]) ? unpacked
+                        : is_packed                           ? packed_tensors
+                                                              : tensors;
     if (__builtin_add_overflow(sum, size, &sum) || sum < 0 || tensors > file_bytes)
       throw Error(archive.path(), "its tensors claim more bytes than the file has",
                   "The file is damaged: write it again with torch.jit.save.");
-    if (unpacked > most_unpacked_bytes)
+    const std::int64_t most_of_tensors = most_unpacked_bytes + most_packing * file_bytes;
+    if (unpacked > most_unpacked_bytes || packed_tensors > most_of_tensors)
       throw Error(
           archive.path(),
-          fmt::format("its packed records unpack to more than {} MiB", most_unpacked_bytes >> 20),
+          fmt::format(
+              "its packed records unpack to more than {} MiB",
+              (unpacked > most_unpacked_bytes ? most_unpacked_bytes : most_of_tensors) >> 20),
           "Write it with torch.jit.save, which packs code alone, without extra files.");
   }
 }

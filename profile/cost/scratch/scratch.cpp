@@ -22,4 +22,8 @@ void Scratch::make_outputs() {
 
 Scratch unknown_scratch(const Call&, const DeviceSpec&) { return {.is_incomplete = true}; }
 
+Scratch scratch_without_rule(const Call&, const DeviceSpec&) {
+  return {.is_incomplete = true, .has_no_rule = true};
+}
+
 }  // namespace symprof::profile

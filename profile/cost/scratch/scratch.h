@@ -45,6 +45,8 @@ struct Scratch {
   std::int64_t dropout_state_bytes = 0;
   /// There are further blocks whose size only a library knows (cuDNN's plans).
   bool is_incomplete = false;
+  /// Of these: the operator has no rule of any kind.
+  bool has_no_rule = false;
 
   /// Takes a block and returns its index.
   std::size_t take(Count bytes);
@@ -69,5 +71,8 @@ using ScratchRules = std::span<const ScratchRule>;
 /// operators that take blocks in PyTorch's CUDA build, surveyed over PyTorch's operator database
 /// (truth/scratch/record.py --survey), and those that do not run without a GPU.
 Scratch unknown_scratch(const Call& call, const DeviceSpec& device);
+
+/// The rule of operators that have no rule of any kind.
+Scratch scratch_without_rule(const Call& call, const DeviceSpec& device);
 
 }  // namespace symprof::profile
