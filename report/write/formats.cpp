@@ -60,6 +60,7 @@ constexpr FormatRow rows[] = {
     {.verb = Verb::compare_costs, .format = Format::html},
     {.verb = Verb::fit, .format = Format::table},
     {.verb = Verb::fit, .format = Format::json},
+    {.verb = Verb::fit, .format = Format::csv, .note = "with --lengths: a line for each pass"},
     {.verb = Verb::plan_checkpoint, .format = Format::table},
     {.verb = Verb::plan_checkpoint, .format = Format::json},
     {.verb = Verb::plan_checkpoint, .format = Format::html},
