@@ -3,17 +3,10 @@
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
-#include "plan/batches.h"
+#include "session/run_question.h"
 
 namespace symprof::settings {
-
-/// One of both is empty.
-struct RunData {
-  std::vector<std::int64_t> lengths;
-  std::vector<plan::Batch> shapes;  ///< Of the batches, in their order.
-};
 
 /// Reads "lognormal:median=200,sigma=0.7,max=1024,count=2000", or a file by its ending:
 /// - .csv: a column `length`, with `count` a histogram; or `batch` and `length`, the shapes;

@@ -7,7 +7,6 @@
 
 #include "plan/on_device.h"
 #include "profile/memory/step_memory.h"
-#include "session/read_text.h"
 #include "session/run_order.h"
 #include "session/shape_tapes.h"
 
@@ -29,7 +28,7 @@ std::int64_t peak_reserved(const RunMemory& memory) {
 }
 
 /// The run without a limit, and on the device.
-struct Played {
+struct Simulated {
   RunMemory wanted, there;
 };
 
@@ -50,12 +49,11 @@ class Player {
   bool never_asks_for_more(const RunMemory& wanted, const profile::AllocatorSettings& with) const {
     return !wanted.refused && plan::never_asks_for_more(peak_reserved(wanted), on_device(with));
   }
-  Played play(const RunOrder& order) const {
-    Played played{.wanted = without_limit(order, loop_.allocator), .there = {}};
-    played.there = never_asks_for_more(played.wanted, loop_.allocator)
-                       ? played.wanted
-                       : there(order, loop_.allocator);
-    return played;
+  Simulated play(const RunOrder& order) const {
+    Simulated both{.wanted = without_limit(order, loop_.allocator), .there = {}};
+    both.there = never_asks_for_more(both.wanted, loop_.allocator) ? both.wanted
+                                                                   : there(order, loop_.allocator);
+    return both;
   }
   TriedAllocator play_with(const RunOrder& order, const std::string& conf) const {
     profile::AllocatorSettings with = profile::parse_allocator_settings(conf);
@@ -73,7 +71,8 @@ class Player {
   profile::StepMemoryOptions on_device(const profile::AllocatorSettings& with) const {
     profile::LoopOptions loop = loop_;
     loop.allocator = with;
-    return plan::on_device(budget_, tapes_.set_aside_bytes(), loop);
+    return plan::on_device({budget_.device_bytes, budget_.free_bytes(), budget_.fraction},
+                           tapes_.set_aside_bytes(), loop);
   }
 
   const ShapeTapes& tapes_;
@@ -93,11 +92,11 @@ void check(const Settings& settings, const RunQuestion& question) {
                 "the batches are given as shapes, so that nothing is left to be batched.",
                 fmt::format("Give lengths of samples in {}.", setting("lengths")));
   if (settings.step.parallel)
-    throw Error(SettingRef{"parallel"}, "is not played over batches that differ.",
+    throw Error(SettingRef{"parallel"}, "is not simulated over batches that differ.",
                 fmt::format("Leave it or {} out.", setting("lengths")));
   if (!settings.loop.allocator.up_front_bytes.empty())
     throw Error(SettingRef{"alloc_conf", "reserve_up_front_mb"},
-                "is not played over batches that differ.",
+                "is not simulated over batches that differ.",
                 fmt::format("Leave it or {} out.", setting("lengths")));
 }
 
@@ -115,17 +114,17 @@ class Run {
   RunFit answer() {
     RunFit found{.batches = batches_of(question_, question_.rule)};
     const RunOrder order = order_of(found.batches);
-    Played played = player().play(order);
+    Simulated both = player().play(order);
     if (question_.tries_settings) try_settings(order, found);
     if (question_.wants_largest) find_largest(found);
     if (question_.shuffles > 0) found.shuffles = shuffle();
     found.time = time_of(found.batches);
     describe(found);
-    drop_first_row(played.wanted);
-    drop_first_row(played.there);
+    drop_first_row(both.wanted);
+    drop_first_row(both.there);
     found.passes = order.passes;
-    found.wanted = std::move(played.wanted);
-    found.there = std::move(played.there);
+    found.wanted = std::move(both.wanted);
+    found.there = std::move(both.there);
     return found;
   }
 
@@ -180,7 +179,7 @@ class Run {
     for (std::int64_t seed = 1; seed <= question_.shuffles; ++seed) {
       plan::BatchRule rule = question_.rule;
       rule.shuffle_seed = static_cast<std::uint64_t>(seed);
-      ++shuffles.played;
+      ++shuffles.epochs;
       const RunOrder order = order_of(batches_of(question_, rule));
       if (player().there(order, settings_.loop.allocator).refused) shuffles.refused.push_back(seed);
     }
@@ -239,19 +238,6 @@ class Run {
 };
 
 }  // namespace
-
-BetweenSteps read_between(const std::string& given) {
-  const SettingRef where{"between", given};
-  const std::size_t colon = std::min(given.find(':'), given.size());
-  const std::string when = given.substr(0, colon);
-  if (!when.starts_with("eval@"))
-    throw Error(where, fmt::format("'{}' is not known.", when), "Write eval@500:batch=16,seq=512.");
-  BetweenSteps steps{.every = settings::parse_amount(where, when.substr(5)), .sizes = {}};
-  if (colon == given.size()) return steps;
-  for (const std::string& size : settings::split_list(given.substr(colon + 1)))
-    steps.sizes.push_back(trace::parse_binding(size));
-  return steps;
-}
 
 std::int64_t RunFit::peak_reserved_bytes() const { return peak_reserved(wanted); }
 

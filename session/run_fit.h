@@ -1,5 +1,7 @@
 // Does a training run fit whose batches differ? Each shape's step is recorded once, and the steps
-// are played in their order on one simulated allocator.
+// are run in their order on one simulated allocator.
+//
+// Public header.
 #pragma once
 
 #include <cstdint>
@@ -8,39 +10,12 @@
 #include <utility>
 #include <vector>
 
-#include "plan/batches.h"
 #include "plan/largest_size.h"
 #include "profile/memory/run/run_memory.h"
-#include "session/read_lengths.h"
+#include "session/run_question.h"
 #include "session/session.h"
 
 namespace symprof {
-
-/// An evaluation after every so many updates: a forward pass without gradients, whose blocks all
-/// go when it ends, as in a function of the loop.
-struct BetweenSteps {
-  std::int64_t every = 0;
-  std::vector<std::pair<std::string, std::int64_t>> sizes;  ///< As Settings::sizes.
-};
-
-/// Reads "eval@500:batch=16,seq=512". Throws Error about the setting "between".
-BetweenSteps read_between(const std::string& given);
-
-struct RunQuestion {
-  settings::RunData data;
-  plan::BatchRule rule;  ///< Of lengths; shapes are batches already.
-  std::string batch_dim = "batch", length_dim = "seq";
-  std::vector<BetweenSteps> between;
-  bool wants_largest = false;  ///< The largest rule.most with which every batch fits.
-  int shuffles = 0;            ///< Seeds from 1 on of which epochs are played, too.
-  bool tries_settings = true;  ///< Of the allocator.
-};
-
-/// One pass of the run: of a batch, or between two updates.
-struct RunPass {
-  std::optional<std::size_t> batch;  ///< Empty: an evaluation.
-  std::int64_t update = 0;           ///< The updates before it.
-};
 
 /// The run with other settings of the allocator.
 struct TriedAllocator {
@@ -56,7 +31,7 @@ struct RunTime {
 };
 
 struct Shuffles {
-  int played = 0;
+  int epochs = 0;
   std::vector<std::int64_t> refused;  ///< The seeds that do not fit.
 };
 

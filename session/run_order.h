@@ -1,4 +1,4 @@
-// The order in which a run plays its tapes.
+// The order in which tapes are run.
 #pragma once
 
 #include <cstdint>

@@ -8,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "plan/batches.h"
 #include "profile/memory/run/recording_tapes.h"
 #include "profile/step_time.h"
-#include "session/run_fit.h"
+#include "session/run_question.h"
+#include "session/session.h"
 
 namespace symprof {
 

@@ -96,12 +96,12 @@ std::string largest_run_text(const RunFit& run, const RunQuestion& question) {
                   group_digits(*largest.fits), what, format_bytes(run.largest_reserved_bytes));
   text += largest.refused ? fmt::format("; {} do not", group_digits(*largest.refused))
                           : "; so do all samples in one batch";
-  return text + fmt::format(" ({} runs played)", largest.trials);
+  return text + fmt::format(" ({} runs simulated)", largest.trials);
 }
 
 std::string shuffles_text(const Shuffles& shuffles) {
   std::string text =
-      fmt::format("{} of {} shuffled epochs do not fit", shuffles.refused.size(), shuffles.played);
+      fmt::format("{} of {} shuffled epochs do not fit", shuffles.refused.size(), shuffles.epochs);
   if (!shuffles.refused.empty())
     text += fmt::format("; with seed {} it is to be seen",
                         setting("shuffle_seed", std::to_string(shuffles.refused.front())));

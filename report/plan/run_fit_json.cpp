@@ -71,7 +71,7 @@ void write_answers(JsonWriter& json, const RunFit& run, const RunQuestion& quest
   json.key("shuffles");
   if (!run.shuffles) return json.null();
   json.begin_object();
-  json.member("played", run.shuffles->played);
+  json.member("epochs", run.shuffles->epochs);
   json.list("refused_seeds", run.shuffles->refused);
   json.end_object();
 }
