@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/command.h"
+#include "cli/fit_run.h"
 #include "cli/formats.h"
 #include "cli/option_spelling.h"
 #include "cli/output.h"
@@ -26,6 +27,7 @@ struct FitText {
   SettingTexts model;
   std::string largest, price, samples, deadline, measured_memory, format;
   bool with_plans = false;
+  RunText run;
   OutputOptions output;
 };
 
@@ -49,6 +51,28 @@ void write_measured_memory(fmt::memory_buffer& out, Session& session, const Sett
   report::write_measured_memory(out, both, report::top_differences, layout_of(text.output));
 }
 
+/// Throws Error for what is not asked of a run whose batches differ.
+void check_run(const FitText& text, const FitQuestion& question) {
+  const auto refuse = [](const char* name) {
+    throw Error(name, "is not answered together with --lengths.", "Leave one of them out.");
+  };
+  if (question.devices.size() > 1)
+    throw Error("--device", "--lengths is answered for one device.",
+                "Name that one: --device a100-80g.");
+  if (text.with_plans) refuse("--plan");
+  if (question.job.is_asked()) refuse("--price and --samples");
+  if (!text.measured_memory.empty()) refuse("--measured-memory");
+}
+
+int run_over_lengths(const FitText& text, const FitQuestion& question, Settings settings,
+                     Format format) {
+  check_run(text, question);
+  check_output(text.output);
+  if (!question.devices.empty()) settings.step.device = question.devices.front();
+  Session session(text.model.model);
+  return fit_run(session, settings, text.run, text.largest, format, text.output);
+}
+
 int run(const FitText& text) {
   SettingTexts texts = text.model;
   const FitQuestion question{.devices = take_devices(texts),
@@ -57,6 +81,10 @@ int run(const FitText& text) {
                              .job = settings::read_job({text.price, text.samples, text.deadline})};
   Settings settings = read_settings(texts);
   const Format format = read_format(Verb::fit, text.format);
+  if (!text.run.lengths.empty()) return run_over_lengths(text, question, settings, format);
+  refuse_run_options(text.run);
+  if (format == Format::csv)
+    throw Error("--format", "csv has a line for each pass of a run.", "Add --lengths FILE.");
   check_measured_memory(text, question, format);
   check_output(text.output);
   ProgressBar progress(text.output);
@@ -92,7 +120,8 @@ Run add_fit(CLI::App& app) {
       "  symprof fit vit_b_16.onnx --set batch=64 --max batch\n"
       "  symprof fit gpt2.pt2 --device a100-40g,h200,l40s\n"
       "  symprof fit gpt2.pt2 --device all --price prices.json --samples 1e7 --deadline 3d\n"
-      "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True");
+      "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True\n"
+      "  symprof fit gpt2.pt2 --lengths lengths.csv --batch-by tokens=8192 --optimizer adamw");
   add_setting_options(app, text->model, Verb::fit);
   app.get_option("--device")
       ->description(
@@ -103,7 +132,8 @@ Run add_fit(CLI::App& app) {
           "aside");
   const OptionGroup group(app, "What is asked");
   group.add("--max", text->largest, "NAME",
-            "The largest size of this dimension (as --set names it, or kv-cache) that fits");
+            "The largest size of this dimension (as --set names it, or kv-cache) that fits; with "
+            "--lengths: tokens or samples, what --batch-by counts");
   group.add_flag("--plan", text->with_plans,
                  "With --max: also the largest size that fits with a checkpoint plan of its own");
   group.add("--price", text->price, "FILE",
@@ -115,6 +145,7 @@ Run add_fit(CLI::App& app) {
             "A memory snapshot of this step on a GPU: its requests and peaks beside the predicted "
             "ones");
   add_format_option(group, text->format, Verb::fit);
+  add_run_options(app, text->run);
   add_output_options(app, text->output);
   return [text] { return run(*text); };
 }

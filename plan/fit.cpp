@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "plan/on_device.h"
 #include "profile/memory/step_memory.h"
 
 namespace symprof::plan {
@@ -12,25 +13,8 @@ std::int64_t set_aside(const Recording& recording) {
   return profile::peak_uncertainty(recording).margin_bytes();
 }
 
-/// The allocator's fraction refers to the memory that the simulated device has.
-profile::StepMemoryOptions on_device(const Budget& budget, std::int64_t aside,
-                                     profile::LoopOptions loop) {
-  const std::int64_t free = std::max<std::int64_t>(budget.free_bytes() - aside, 1);
-  const double allowed =
-      budget.fraction * static_cast<double>(budget.device_bytes) - static_cast<double>(aside);
-  loop.allocator.per_process_memory_fraction =
-      std::clamp(allowed / static_cast<double>(free), 0.0, 1.0);
-  return {.loop = loop, .device_bytes = free};
-}
-
-/// True if the memory that an unlimited loop reserves is within the device's limit. Garbage
-/// collection starts before the limit is reached.
-bool never_asks_for_more(const StepMemory& wanted, const profile::StepMemoryOptions& there) {
-  const profile::AllocatorSettings& allocator = there.loop.allocator;
-  const auto limit = static_cast<std::int64_t>(allocator.per_process_memory_fraction *
-                                               static_cast<double>(*there.device_bytes));
-  return allocator.garbage_collection_threshold == 0 && !wanted.refused_call &&
-         wanted.peak_reserved_bytes <= limit;
+DeviceShare share_of(const Budget& budget) {
+  return {budget.device_bytes, budget.free_bytes(), budget.fraction};
 }
 
 }  // namespace
@@ -42,9 +26,11 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
                               : profile::simulate_step_memory(recording, device, {.loop = loop}),
             .set_aside_bytes = aside};
   const auto run_beside = [&](std::int64_t bytes) {
-    profile::StepMemoryOptions options = on_device(budget, bytes, loop);
+    profile::StepMemoryOptions options = on_device(share_of(budget), bytes, loop);
     if (program) options.program = program->range;
-    if (never_asks_for_more(found.wanted, options)) return found.wanted;
+    if (!found.wanted.refused_call &&
+        never_asks_for_more(found.wanted.peak_reserved_bytes, options))
+      return found.wanted;
     return profile::simulate_step_memory(recording, device, options);
   };
   found.there = run_beside(aside);
@@ -66,7 +52,7 @@ Fit fit(const Recording& recording, const DeviceSpec& device, const Budget& budg
 bool fits(const Recording& recording, const DeviceSpec& device, const Budget& budget,
           const profile::LoopOptions& loop) {
   return !profile::simulate_step_memory(recording, device,
-                                        on_device(budget, set_aside(recording), loop))
+                                        on_device(share_of(budget), set_aside(recording), loop))
               .refused_call;
 }
 

@@ -70,7 +70,7 @@ ROOMS = {
     "workbench/onnxruntime": ["base", "trace/graph", "trace/onnx", "workbench"],
     "workbench/compare": ["base", "trace/graph", "trace/exported", "trace/onnx", "trace/passes", "workbench"],
     "workbench/dump": ["base", "trace/graph", "trace/dump", "trace/onnx", "workbench"],
-    "session": ["base", "record", "trace", "trace/graph", "trace/passes", "shape", "profile/*", "measure/*", "plan/*", "snapshot"],
+    "session": ["base", "record", "trace", "trace/graph", "trace/numpy", "trace/passes", "shape", "profile/*", "measure/*", "plan/*", "snapshot"],
     "session/onnx": ["base", "trace", "trace/graph", "trace/dump", "trace/numpy", "workbench/*", "session"],
     "session/engine": ["base", "engine", "profile", "profile/time", "session"],
     "session/measure": ["base", "measure", "session"],

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/setting.h"
+#include "report/plan/budget_text.h"
 #include "report/plan/rent.h"
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
@@ -15,7 +16,6 @@
 namespace symprof::report {
 namespace {
 
-using plan::Budget;
 using plan::FitReport;
 
 double percent_more(const plan::OfferedPlan& offered) {
@@ -45,24 +45,6 @@ std::string answer(const FitReport& report) {
       "it is short by {}.",
       model, into, retries == 1 ? "once" : group_digits(retries) + " times",
       format_bytes(std::max<std::int64_t>(-margin, 0)));
-}
-
-std::string context_text(const Budget& budget) {
-  return fmt::format("{} {} for CUDA's context{}", format_bytes(budget.context_bytes),
-                     budget.is_context_given ? "given" : "set aside",
-                     budget.is_context_given
-                         ? ""
-                         : fmt::format(" (not measured; {} sets it)", setting("context")));
-}
-
-std::string budget_text(const FitReport& report) {
-  const Budget& budget = report.budget;
-  std::string text = fmt::format("{} of {}; {}", format_bytes(budget.available_bytes()),
-                                 format_bytes(budget.device_bytes), context_text(budget));
-  if (report.fit.set_aside_bytes > 0)
-    text += fmt::format("; {} of it set aside as the peak is a lower bound",
-                        format_bytes(report.fit.set_aside_bytes));
-  return text;
 }
 
 std::string largest_text(const FitReport& report) {
@@ -172,7 +154,7 @@ void write_one(fmt::memory_buffer& out, const FitReport& report, const StepOptio
   line("held by", owners_text(wanted, recording));
   if (report.device.context_bytes)
     line("nvidia-smi", nvidia_smi_text(wanted, report.device.context_bytes));
-  line("available", budget_text(report));
+  line("available", budget_text(report.budget, report.fit.set_aside_bytes));
   if (report.fit.there.refused_call)
     line("refused", "a request in " + call_text(*report.fit.there.refused_call, recording));
   if (report.largest) line("largest", largest_text(report));

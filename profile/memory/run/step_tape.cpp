@@ -113,4 +113,14 @@ std::vector<StepTape> cut_into_tapes(std::span<const BlockEvent> events,
   return Cutter(events, ends).cut();
 }
 
+StepTape as_function(StepTape tape) {
+  std::erase_if(tape.events, [](const TapeEvent& event) {
+    return event.kind == TapeEvent::Kind::give_back_carried;
+  });
+  for (const StepTape::Carried& held : tape.carried)
+    tape.events.push_back({.kind = TapeEvent::Kind::give_back, .number = held.slot});
+  tape.carried.clear();
+  return tape;
+}
+
 }  // namespace symprof::profile

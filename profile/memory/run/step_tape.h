@@ -54,4 +54,8 @@ struct StepTape {
 std::vector<StepTape> cut_into_tapes(std::span<const BlockEvent> events,
                                      std::span<const std::size_t> ends);
 
+/// The step as a function whose blocks all go when it returns: nothing of it is there for a later
+/// step, and it gives back nothing of an earlier one.
+StepTape as_function(StepTape tape);
+
 }  // namespace symprof::profile

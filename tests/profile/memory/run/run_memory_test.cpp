@@ -76,6 +76,22 @@ TEST_CASE("a run ends where a request is refused") {
   CHECK(memory.rows.size() == 3);
 }
 
+TEST_CASE("a step as a function leaves nothing, and takes nothing away") {
+  Steps steps;
+  steps.add(2, 0, 2 * mib);
+  steps.add(3, 2, 12 * mib);
+  steps.add(2, 3, 2 * mib);
+  std::vector<StepTape> tapes = steps.cut();
+  tapes[2] = as_function(tapes[2]);
+  const std::vector<std::int32_t> order{0, 1, 2, 2};
+  const RunMemory memory = play_run(tapes, order, {});
+  for (std::size_t i = 1; i < order.size(); ++i)
+    CHECK(memory.rows[i].allocated_bytes == (4 + 2) * mib);
+  // The batch of the step before it is still there, beside its own and the temporary.
+  CHECK(memory.rows[3].peak_allocated_bytes == (4 + 2 + 12 + 36) * mib);
+  CHECK(memory.unmatched_blocks == 0);
+}
+
 TEST_CASE("a run of one shape is the loop that step_memory simulates") {
   test::TrainingStep step;
   const Recording& recording = step.recording();
