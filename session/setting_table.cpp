@@ -14,6 +14,7 @@
 #include "session/read_parallel.h"
 #include "session/read_text.h"
 #include "session/setting_names.h"
+#include "session/setting_values.h"
 
 namespace symprof::settings {
 namespace {
@@ -33,29 +34,11 @@ constexpr Verbs verbs_of_programs = {Verb::run, Verb::profile_module};
 /// Settings of a step that the package builds around a module.
 constexpr Verbs verbs_of_made_steps = {Verb::profile_module};
 
-std::string text(std::string_view name) { return std::string(name); }
-
-Value dtype_value(std::optional<DType> dtype) {
-  return dtype ? Value(text(symprof::name(*dtype))) : Value();
-}
-
-Value parallel_value(const Settings& settings) {
-  const std::optional<ParallelOptions>& parallel = settings.step.parallel;
-  return parallel ? Value(parallel->text) : Value();
-}
-
-Value matmul_precision_value(const Settings& settings) {
-  const std::optional<MatmulPrecision>& precision = settings.step.float32_matmul_precision;
-  return precision ? Value(text(name_of(matmul_precisions, *precision))) : Value();
-}
-
-Value assumed_saved_value(const Settings& settings) {
-  const AssumedSaved saved = settings.step.assume_saved;
-  return saved == AssumedSaved::unknown ? Value() : Value(text(name_of(assumed_saved, saved)));
-}
-
-Value mesh_value(const Settings& settings) {
-  return settings.mesh ? Value(text_of(*settings.mesh)) : Value();
+/// Adds to a repeatable setting, each time with several patterns.
+void add_patterns(std::vector<std::string>& patterns, const std::string& given) {
+  for (std::string& pattern : split_list(given))
+    if (std::ranges::find(patterns, pattern) == patterns.end())
+      patterns.push_back(std::move(pattern));
 }
 
 void read_checkpoint(Settings& settings, const std::string& given) {

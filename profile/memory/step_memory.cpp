@@ -94,8 +94,7 @@ class Loop {
  private:
   StepMemory result() {
     blocks_.report(result_);
-    result_.micro_batches = micro_batches_;
-    result_.uses_cublas = uses_cublas();
+    result_.micro_batches = micro_batches_, result_.uses_cublas = uses_cublas();
     result_.incomplete_calls = std::ranges::count_if(scratch_, &Scratch::is_incomplete);
     result_.unmodelled_calls = std::ranges::count_if(scratch_, &Scratch::has_no_rule);
     return result_;

@@ -16,6 +16,7 @@
 #include "trace/onnx/linear_join.h"
 #include "trace/onnx/norm_join.h"
 #include "trace/onnx/parameter_names.h"
+#include "trace/onnx/recorded_sizes.h"
 #include "trace/onnx/tensors.h"
 
 namespace symprof::trace {
@@ -76,26 +77,8 @@ void GraphBuilder::build(const onnx::GraphProto& source, const std::vector<std::
                   "Wanted: an output of a node, an input or an initializer of that name.");
     graph_.outputs.push_back(value->second);
   }
-  for (const onnx::ValueInfoProto& result : source.value_info()) note_sizes(result, frame);
-  for (const onnx::ValueInfoProto& result : source.output()) note_sizes(result, frame);
+  note_sizes(source, frame.values, graph_);
   if (reading_ == Reading::as_exported) put_back();
-}
-
-/// The file's word on a result matters where its operator has no rule.
-void GraphBuilder::note_sizes(const onnx::ValueInfoProto& result, const Frame& frame) {
-  const auto found = frame.values.find(result.name());
-  if (found == frame.values.end() || found->second == no_value) return;
-  Value& value = graph_.value(found->second);
-  if (value.kind != ValueKind::result || !result.type().has_tensor_type()) return;
-  const onnx::TypeProto::Tensor& type = result.type().tensor_type();
-  const auto dtype = onnx_dtype(type.elem_type());
-  if (!dtype || !type.has_shape()) return;
-  value.recorded_dtype = dtype;
-  value.recorded_sizes.emplace();
-  for (const auto& size : type.shape().dim())
-    value.recorded_sizes->push_back(
-        size.has_dim_value() ? Dimension{std::max<std::int64_t>(size.dim_value(), -1), {}}
-                             : Dimension{-1, size.dim_param()});
 }
 
 /// Undoes exporter changes that its metadata reveals.

@@ -58,7 +58,6 @@ class GraphBuilder {
   };
 
   void put_back();
-  void note_sizes(const onnx::ValueInfoProto& result, const Frame& frame);
   void add_input(const onnx::ValueInfoProto& input, Frame& frame);
   void add_initializer(const onnx::TensorProto& tensor, Frame& frame);
   void add_nodes(const NodeList& nodes, Frame& frame);

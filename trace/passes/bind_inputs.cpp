@@ -16,6 +16,7 @@
 #include "trace/passes/dimension_names.h"
 #include "trace/passes/input_values.h"
 #include "trace/passes/other_batch.h"
+#include "trace/passes/recorded_sizes.h"
 
 namespace symprof::trace {
 namespace {
@@ -58,7 +59,7 @@ class InputBinder {
       value(input).constant =
           data_of(values, value(input).spec.value(), SettingRef{"inputs", value(input).name});
     fix_sizes_of_results();
-    fix_recorded_sizes();
+    fix_recorded_sizes(graph_, symbols_, resized_);
     check_ranges();
     if (changed_) forget_results();
   }
@@ -94,18 +95,6 @@ class InputBinder {
         for (const Dimension& d : value(node.outputs[0]).dimensions) counted.erase(d.symbol);
     for (SymbolRange& range : graph_.symbol_ranges)
       if (counted.contains(range.symbol) && !symbols_.find(range.symbol)) range.most.reset();
-  }
-
-  /// Numbers in place of the symbols in the file's sizes of results. Those numbers that the file
-  /// has hold for its own fixed sizes only.
-  void fix_recorded_sizes() {
-    for (Value& result : graph_.values) {
-      if (resized_) result.recorded_sizes.reset();
-      if (!result.recorded_sizes) continue;
-      for (Dimension& dimension : *result.recorded_sizes)
-        if (!dimension.symbol.empty())
-          dimension.size = symbols_.evaluate(dimension.symbol).value_or(-1);
-    }
   }
 
   void apply(const InputOverride& override) {
