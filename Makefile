@@ -9,6 +9,7 @@ export NINJA_STATUS = [%f of %t, %e s]
 demo: program
 	@$(BUILD)/bin/symprof profile models/bert_base.pt2 --optimizer adamw --by module --depth 3 \
 	  --columns op,accumulate,param,fwd_flops,bwd_flops
+	@echo 'Next, your own model (.pt2, .onnx or .pt): $(BUILD)/bin/symprof profile MODEL.pt2 --optimizer adamw'
 
 test: build
 	@ctest --test-dir $(BUILD) --output-on-failure -j $(JOBS)
@@ -16,9 +17,10 @@ test: build
 build: configure
 	@cmake --build --preset $(PRESET) -j $(JOBS)
 
-# What users run, without the tests.
+# What users run, without the tests. The commands that need no LibTorch (show, stats, engine, memory, …) are there first.
 program: configure
-	@cmake --build --preset $(PRESET) -j $(JOBS) --target symprof symprof_torch
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target symprof
+	@cmake --build --preset $(PRESET) -j $(JOBS) --target symprof_torch
 
 configure: setup
 	@cmake --preset $(PRESET) $(CMAKE_FLAGS) >$(BUILD).configure.log 2>&1 || { cat $(BUILD).configure.log >&2; exit 1; }

@@ -11,6 +11,7 @@
 #include "report/compare/bisect.h"
 
 namespace symprof::cli {
+namespace bisect_command {
 namespace {
 
 struct Options {
@@ -32,8 +33,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace bisect_command
 
 Run add_bisect(CLI::App& app) {
+  using namespace bisect_command;
   const auto options = std::make_shared<Options>();
   app.description(
       "The smallest part of two models whose values still differ, as two models to rerun.");

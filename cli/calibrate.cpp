@@ -17,6 +17,7 @@
 #include "session/measure/calibrate.h"
 
 namespace symprof::cli {
+namespace calibrate_command {
 namespace {
 
 struct CalibrateText {
@@ -63,8 +64,10 @@ int run(const CalibrateText& text) {
 }
 
 }  // namespace
+}  // namespace calibrate_command
 
 Run add_calibrate(CLI::App& app) {
+  using namespace calibrate_command;
   const auto text = std::make_shared<CalibrateText>();
   app.description("A device file from kernels measured on this machine.");
   app.footer(

@@ -11,6 +11,7 @@
 #include "report/compare/values.h"
 
 namespace symprof::cli {
+namespace compare_command {
 namespace {
 
 struct Options {
@@ -55,8 +56,10 @@ void add_row_options(CLI::App& app, Options& options) {
 }
 
 }  // namespace
+}  // namespace compare_command
 
 Run add_compare(CLI::App& app) {
+  using namespace compare_command;
   const auto options = std::make_shared<Options>();
   app.description("Two models side by side: which values match, and where they diverge.");
   app.footer(

@@ -10,6 +10,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace devices_command {
 namespace {
 
 struct Options {
@@ -31,8 +32,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace devices_command
 
 Run add_devices(CLI::App& app) {
+  using namespace devices_command;
   const auto options = std::make_shared<Options>();
   app.description("The devices that --device knows by name.");
   app.footer(

@@ -18,6 +18,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace dot_command {
 namespace {
 
 constexpr const char* page_columns = "fwd_flops,bwd_flops,param,output,accumulate,moved";
@@ -99,8 +100,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace dot_command
 
 Run add_dot(CLI::App& app) {
+  using namespace dot_command;
   const auto options = std::make_shared<Options>();
   app.description(
       "A drawing of an ONNX model: modules as clusters, layers drawn once; or a page for a "

@@ -13,6 +13,7 @@
 #include "session/onnx/dump.h"
 
 namespace symprof::cli {
+namespace dump_command {
 namespace {
 
 struct DumpSettings {
@@ -90,8 +91,10 @@ int run_restore(const RestoreSettings& given) {
 }
 
 }  // namespace
+}  // namespace dump_command
 
 Run add_dump(CLI::App& app) {
+  using namespace dump_command;
   const auto given = std::make_shared<DumpSettings>();
   app.description("The inputs and outputs of chosen modules and nodes of a model, in one file.");
   app.footer(
@@ -123,6 +126,7 @@ Run add_dump(CLI::App& app) {
 }
 
 Run add_restore(CLI::App& app) {
+  using namespace dump_command;
   const auto given = std::make_shared<RestoreSettings>();
   app.description("Lists or exports a dump, or replays it with another model.");
   app.footer(

@@ -13,6 +13,7 @@
 #include "session/read_text.h"
 
 namespace symprof::cli {
+namespace engine_command {
 namespace {
 
 constexpr settings::Named<report::EngineRows> row_names[] = {
@@ -151,8 +152,10 @@ void add_engine_options(CLI::App& app, Options& options) {
 }
 
 }  // namespace
+}  // namespace engine_command
 
 Run add_engine(CLI::App& app) {
+  using namespace engine_command;
   const auto options = std::make_shared<Options>();
   app.description("The layers of a TensorRT engine that was built, and how long each took.");
   app.footer(

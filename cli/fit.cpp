@@ -21,6 +21,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace fit_command {
 namespace {
 
 struct FitText {
@@ -109,8 +110,10 @@ int run(const FitText& text) {
 }
 
 }  // namespace
+}  // namespace fit_command
 
 Run add_fit(CLI::App& app) {
+  using namespace fit_command;
   const auto text = std::make_shared<FitText>();
   app.description("Does a training loop fit into a device, and with what margin.");
   app.footer(

@@ -24,6 +24,7 @@
 #include "session/read_text.h"
 
 namespace symprof::cli {
+namespace measure_command {
 namespace {
 
 constexpr settings::Named<measure::GpuTiming> timings[] = {{"cupti", measure::GpuTiming::cupti},
@@ -103,8 +104,10 @@ int run(const MeasureText& text) {
 }
 
 }  // namespace
+}  // namespace measure_command
 
 Run add_measure(CLI::App& app) {
+  using namespace measure_command;
   const auto text = std::make_shared<MeasureText>();
   app.description("Measures the time of each node of a model on this machine.");
   app.footer(

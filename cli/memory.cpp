@@ -16,6 +16,7 @@
 #include "session/read_text.h"
 
 namespace symprof::cli {
+namespace memory_command {
 namespace {
 
 constexpr settings::Named<report::MemoryRows> row_names[] = {
@@ -110,8 +111,10 @@ void add_memory_options(CLI::App& app, Options& options) {
 }
 
 }  // namespace
+}  // namespace memory_command
 
 Run add_memory(CLI::App& app) {
+  using namespace memory_command;
   const auto options = std::make_shared<Options>();
   app.description(
       "The memory that a run held: owners of the peak, leaks, fragmentation; or two runs.");

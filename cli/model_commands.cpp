@@ -15,6 +15,7 @@
 #include "workbench/weights.h"
 
 namespace symprof::cli {
+namespace model_commands {
 namespace {
 
 struct Options {
@@ -104,8 +105,10 @@ void add_globs(CLI::App& app, const char* name, Options& options, const char* he
 }
 
 }  // namespace
+}  // namespace model_commands
 
 Run add_inline(CLI::App& app) {
+  using namespace model_commands;
   const auto options =
       add_common(app, "Puts the local functions of an ONNX model where they are called.",
                  "symprof inline llama.onnx --keep 'LlamaLayer*' -o flat.onnx");
@@ -114,6 +117,7 @@ Run add_inline(CLI::App& app) {
 }
 
 Run add_partition(CLI::App& app) {
+  using namespace model_commands;
   const auto options =
       add_common(app, "Makes modules of an ONNX model local functions, by its nodes' metadata.",
                  "symprof partition llama.onnx --modules 'layers.*' -o layers.onnx");
@@ -123,6 +127,7 @@ Run add_partition(CLI::App& app) {
 }
 
 Run add_strip(CLI::App& app) {
+  using namespace model_commands;
   const auto options =
       add_common(app, "Takes the weights out of a model; profiling needs none.",
                  "symprof strip llama.onnx -o llama.graph.onnx", "A model (.onnx, .pt2, .pt)");
@@ -139,6 +144,7 @@ Run add_strip(CLI::App& app) {
 }
 
 Run add_fill(CLI::App& app) {
+  using namespace model_commands;
   const auto options = add_common(
       app, "Gives random weights to a model that has none, the same each time.",
       "symprof fill llama.graph.onnx --seed 1 -o llama.random.onnx", "A model (.onnx, .pt2, .pt)");

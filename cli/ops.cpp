@@ -10,6 +10,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace ops_command {
 namespace {
 
 struct Options {
@@ -46,8 +47,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace ops_command
 
 Run add_ops(CLI::App& app) {
+  using namespace ops_command;
   const auto options = std::make_shared<Options>();
   app.description("The operators whose cost is known: exact, modelled or free.");
   app.footer(

@@ -13,6 +13,7 @@
 #include "session/setting_table.h"
 
 namespace symprof::cli {
+namespace optimize_command {
 namespace {
 
 struct Options {
@@ -92,8 +93,10 @@ void add_check_options(CLI::App& app, Options& options) {
 }
 
 }  // namespace
+}  // namespace optimize_command
 
 Run add_optimize(CLI::App& app) {
+  using namespace optimize_command;
   const auto options = std::make_shared<Options>();
   app.description("A simpler ONNX model of the same values, and what each rule did.");
   app.footer(

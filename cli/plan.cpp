@@ -20,6 +20,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace plan_command {
 namespace {
 
 struct CheckpointText {
@@ -149,8 +150,10 @@ constexpr PlanKind plan_kinds[] = {
     {"checkpoint", add_checkpoint}, {"throughput", add_throughput}, {"parallel", add_parallel}};
 
 }  // namespace
+}  // namespace plan_command
 
 Run add_plan(CLI::App& app) {
+  using namespace plan_command;
   app.description("How to make a step fit: recompute activations, or use several devices.");
   app.footer(
       "Examples:\n"

@@ -17,6 +17,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace plan_parallel_command {
 namespace {
 
 struct ParallelText {
@@ -59,8 +60,10 @@ int run_parallel(const ParallelText& text) {
 }
 
 }  // namespace
+}  // namespace plan_parallel_command
 
 Run add_parallel(CLI::App& app) {
+  using namespace plan_parallel_command;
   const auto text = std::make_shared<ParallelText>();
   app.description("How to spread a training step over several devices.");
   app.footer(

@@ -19,6 +19,7 @@
 #include "session/session.h"
 
 namespace symprof::cli {
+namespace profile_command {
 namespace {
 
 void print(const Profile& profile, const Settings& settings, const ProfileOptions& options) {
@@ -83,8 +84,10 @@ std::string column_list() {
 }
 
 }  // namespace
+}  // namespace profile_command
 
 Run add_profile(CLI::App& app) {
+  using namespace profile_command;
   const auto text = std::make_shared<ProfileText>();
   const auto other = std::make_shared<std::string>();
   app.description("What each node of a model costs, forward and backward, before it runs.");

@@ -19,6 +19,7 @@
 #include "workbench/inline.h"
 
 namespace symprof::cli {
+namespace show_command {
 namespace {
 
 enum class Style { listing, pretty };
@@ -109,8 +110,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace show_command
 
 Run add_show(CLI::App& app) {
+  using namespace show_command;
   const auto options = std::make_shared<Options>();
   app.description("The graph of a model as text; a part of it as a model.");
   app.footer(

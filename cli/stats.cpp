@@ -10,6 +10,7 @@
 #include "session/onnx/stats.h"
 
 namespace symprof::cli {
+namespace stats_command {
 namespace {
 
 struct Options {
@@ -46,8 +47,10 @@ int run(const Options& options) {
 }
 
 }  // namespace
+}  // namespace stats_command
 
 Run add_stats(CLI::App& app) {
+  using namespace stats_command;
   const auto options = std::make_shared<Options>();
   app.description(
       "Counts of an ONNX model: operators, types, shapes, initializers, modules, blocks.");

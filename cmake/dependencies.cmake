@@ -29,7 +29,8 @@ target_link_libraries(symprof_onnx INTERFACE
 # The wheel ships protobuf 3.13 and fmt 12 headers of its own: first/ holds links to Debian's. Of LibTorch what every
 # build has is linked. A CUDA build's kernels are loaded when a GPU is asked for (base/cuda_kernels.h): one program
 # serves both, and no CUDA toolkit is wanted here.
-set(symprof_torch_folder ${SYMPROF_DEPS}/torch)
+set(SYMPROF_TORCH ${SYMPROF_DEPS}/torch CACHE PATH "The folder of LibTorch: it holds include/ and lib/")
+set(symprof_torch_folder ${SYMPROF_TORCH})
 file(STRINGS ${symprof_torch_folder}/include/torch/headeronly/version.h numbers REGEX "^#define TORCH_VERSION_(MAJOR|MINOR) ")
 list(TRANSFORM numbers REPLACE ".* " "")
 list(JOIN numbers . symprof_torch_version)

@@ -12,7 +12,7 @@ namespace {
 
 /// The most rungs between the fully checkpointed and the plain step, the least height of a rung (a
 /// multiple of segments), and the rungs within which one plan is tried.
-constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, most_tries = 6;
+constexpr std::int64_t most_rungs = 64, least_rung_bytes = std::int64_t{1} << 21, tries_of_rung = 6;
 /// Work for one integer program (IntegerSolver), and for all.
 constexpr std::ptrdiff_t work_of_rung = 120'000'000, work_of_all = 900'000'000;
 
@@ -48,7 +48,7 @@ void climb_down(CheckpointPlanner& planner, const PoolProgram& program, std::int
     if (!answer.least_us || *answer.least_us >= most_us) return;
     if (!answer.plan || planner.expected_cost_us(*answer.plan).value_or(0) >= most_us) continue;
     std::int64_t within = budget_bytes;
-    for (std::int64_t i = 0; i <= most_tries && within >= rung; ++i, within -= step)
+    for (std::int64_t i = 0; i <= tries_of_rung && within >= rung; ++i, within -= step)
       if (planner.try_within(*answer.plan, within) <= within) break;
   }
 }

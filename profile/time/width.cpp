@@ -22,7 +22,7 @@ constexpr Powers lowest = {0, 0, -2}, highest = {3, 3, 2};
 /// covered. (These rows were not fitted, but this value was chosen on them.)
 constexpr Powers weight_of_usual = {3, 3, 30};
 /// In mean errors: larger ones are outliers, ignored for the common width.
-constexpr double outlier = 6;
+constexpr double outlier_means = 6;
 constexpr int sweeps = 100;
 constexpr double longest_step = 0.5;
 
@@ -46,7 +46,7 @@ std::vector<Row> rows_of(std::span<const JudgedRow> judged) {
     rows.push_back({one.error / one.uncertainty.prior, logs_of(one.uncertainty)});
     mean += rows.back().error / static_cast<double>(judged.size());
   }
-  for (Row& row : rows) row.error = std::min(row.error, outlier * mean);
+  for (Row& row : rows) row.error = std::min(row.error, outlier_means * mean);
   return rows;
 }
 

@@ -30,7 +30,7 @@ std::string error_text(double error) {
   return fmt::format("{:.2f} % too {}", 100 * std::abs(error), error < 0 ? "low" : "high");
 }
 
-std::string_view name(PeakCause cause) {
+std::string_view cause_name(PeakCause cause) {
   switch (cause) {
     case PeakCause::before_part:
       return "before";
@@ -202,7 +202,7 @@ void write_differences(JsonWriter& json, const MeasuredMemory& both) {
   json.begin_array();
   for (const PeakDifference& difference : both.prediction.differences) {
     json.line(6), json.begin_object();
-    json.member("cause", name(difference.cause));
+    json.member("cause", cause_name(difference.cause));
     json.member("measured", difference.measured);
     json.member("predicted", difference.predicted);
     json.member("requests", difference.requests);

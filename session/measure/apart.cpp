@@ -10,9 +10,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <string_view>
 
 #include "base/error.h"
+#include "base/whole_file.h"
 
 namespace symprof {
 namespace {
@@ -21,15 +21,6 @@ constexpr auto place = "the process that measures";
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(place, what + ".", "Try again; `dmesg` may say more.");
-}
-
-void write_all(int file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = write(file, text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) fail(fmt::format("cannot write: {}", std::strerror(errno)));
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
 }
 
 std::string read_all(int file) {
@@ -53,7 +44,7 @@ Apart run_apart(const std::function<std::string()>& work) {
   if (child < 0) fail(fmt::format("cannot be made: {}", std::strerror(errno)));
   if (child == 0) {
     close(ends[0]);
-    write_all(ends[1], work());
+    if (!write_all(ends[1], work())) fail(fmt::format("cannot write: {}", std::strerror(errno)));
     std::fflush(nullptr);
     std::_Exit(0);  // Destructors are the parent's.
   }

@@ -23,7 +23,7 @@ using c10::IValue;
 constexpr int most_depth = 400;
 /// Ten times the calls of the largest models; each takes a kilobyte.
 constexpr std::size_t most_calls = 500'000;
-constexpr std::size_t most_constant_bytes = 65536;
+constexpr std::size_t most_bytes_of_constant = 65536;
 
 /// An error that already names its node: enclosing nodes do not extend it.
 struct PlacedError final : Error {
@@ -315,7 +315,7 @@ void Walker::set_outputs(const torch::jit::Node& node, Frame& frame, std::vector
 IValue Walker::readable(IValue constant) {
   if (!constant.isTensor() || !constant.toTensor().defined()) return constant;
   const at::Tensor& tensor = constant.toTensor();
-  if (options_.constants_are_whole && tensor.storage().nbytes() < most_constant_bytes)
+  if (options_.constants_are_whole && tensor.storage().nbytes() < most_bytes_of_constant)
     return constant;
   const auto [entry, is_new] = unreadable_.try_emplace(tensor.unsafeGetTensorImpl());
   if (is_new) entry->second = meta::make_fake(meta::spec_of(tensor));
