@@ -124,7 +124,7 @@ Run add_fit(CLI::App& app) {
       "  symprof fit gpt2.pt2 --device a100-40g,h200,l40s\n"
       "  symprof fit gpt2.pt2 --device all --price prices.json --samples 1e7 --deadline 3d\n"
       "  symprof fit llama_7b.pt2 --optimizer adamw --alloc-conf expandable_segments:True\n"
-      "  symprof fit gpt2.pt2 --lengths lengths.csv --batch-by tokens=8192 --optimizer adamw");
+      "  symprof fit encoder.pt2 --lengths lengths.csv --length-dim x.1 --batch-by tokens=8192");
   add_setting_options(app, text->model, Verb::fit);
   app.get_option("--device")
       ->description(

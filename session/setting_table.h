@@ -10,10 +10,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 #include "base/setting.h"
+#include "session/setting_value.h"
 #include "session/settings.h"
 #include "session/verbs.h"
 
@@ -25,11 +25,6 @@ enum class Arity : std::uint8_t {
   one,      ///< Once, with a value.
   several,  ///< Repeatable, each time with a value.
 };
-
-/// A setting as JSON has it; std::monostate is null.
-using Value =
-    std::variant<std::monostate, bool, std::int64_t, std::string, std::vector<std::string>,
-                 std::vector<std::pair<std::string, std::int64_t>>>;
 
 /// The condition for a setting to have an effect.
 enum class Needs : std::uint8_t {

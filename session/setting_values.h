@@ -6,7 +6,8 @@
 
 #include "session/mesh.h"
 #include "session/setting_names.h"
-#include "session/setting_table.h"
+#include "session/setting_value.h"
+#include "session/settings.h"
 
 namespace symprof::settings {
 

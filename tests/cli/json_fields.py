@@ -17,15 +17,16 @@ ENGINE = "tests/engine/samples/resnet18_qat."
 # A run on a GPU (truth/measured/record_runs.py), and its step.
 GPU_RUN, GPU_STEP = "shipped-gpt2-fp32.json", ["models/gpt2.pt2", "--optimizer", "adamw:foreach"]
 REPLAY = ["restore", "truth/dumps/plot_dump.onnx", "--replay", "tests/workbench/golden/models/gpt.onnx"]  # Another one.
-TRACE = "truth/kineto/cpu/convnet.json.gz"
+MEASURED = ["profile", "models/resnet50.pt2", "--set", "batch=32", "--device", "v100", "--measured"]
+TRACE = "truth/kineto/data/v100_resnet50_train.json.gz"
 # Of programs in Python, whose JSON tests/python/test_steps.py reads.
 OF_PROGRAMS = {"between_passes", "is_between", "other_steps"}
 OPEN = {"sizes", "powers", "multiples_of", "at", "flops_per_second", "placed"}
 COMMANDS = [
     ["profile", TINY, "--optimizer", "adamw", "--offload-saved", "*", "--time"],
     ["profile", "models/tiny/nonzero.pt2", "--unbacked", "max"],
-    ["profile", "models/tiny/convnet.pt2", "--measured", TRACE],
-    ["profile", "models/tiny/convnet.pt2", "--measured", TRACE, "--", TRACE],
+    [*MEASURED, TRACE],
+    [*MEASURED, TRACE, "--", TRACE],
     ["profile", "models/tiny/encoder.pt2", "--optimizer", "adamw", "--measured-memory", "truth/snapshots/settings/all.pickle.gz"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--optimizer", "adamw"],
     ["profile", DYNAMIC, "--symbolic", "x.0", "--time"],

@@ -59,7 +59,8 @@ class Help(unittest.TestCase):
 
     def test_the_examples_run(self):
         with tempfile.TemporaryDirectory() as folder:
-            for file in [*(ROOT / "models").glob("*.*"), *(ROOT / "examples").glob("*.json")]:
+            (pathlib.Path(folder) / "lengths.csv").write_text("length\n128\n256\n64\n")
+            for file in [*(ROOT / "models").glob("*.*"), *(ROOT / "examples").glob("*.json"), ROOT / "models/tiny/encoder.pt2"]:
                 (pathlib.Path(folder) / file.name).symlink_to(file)
             for name in ("before.json", "after.json"):  # Traces of resnet50.pt2.
                 (pathlib.Path(folder) / name).symlink_to(ROOT / "truth/kineto/cpu/resnet50.json.gz")

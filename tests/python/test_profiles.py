@@ -55,7 +55,7 @@ class Sizes(unittest.TestCase):
 
     def test_names_that_are_none(self):
         profile = symprof.profile(nn.Linear(WIDTH, WIDTH), torch.randn(BATCH, WIDTH))
-        for name, hint in {"seq": "there are mode, .*, launch, context, eager, no_cache, batch\\.$", "batchs": "Did you mean 'batch'",
+        for name, hint in {"seq": "there are mode, .*, launch, .*, context, eager, no_cache, batch\\.$", "batchs": "Did you mean 'batch'",
                            "optimiser": "Did you mean 'optimizer'", "parallel": "torch.export"}.items():
             with self.assertRaisesRegex(symprof.Error, f"^{name}: is no setting of a module"):
                 profile.at(**{name: 3})

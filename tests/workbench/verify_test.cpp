@@ -48,9 +48,14 @@ TEST_SUITE("workbench_verify") {
   }
 
   TEST_CASE("the tolerance scales with values above 1") {
-    CHECK(compared({1000}, {1000.0005}).is_within);
-    CHECK(!compared({1000}, {1000.002}).is_within);
-    CHECK(!compared({1e-3}, {1e-3 + 2e-6}).is_within);
+    CHECK(compared({1000}, {1000.005}).is_within);
+    CHECK(!compared({1000}, {1000.02}).is_within);
+    CHECK(!compared({1e-3}, {1e-3 + 2e-5}).is_within);
+  }
+
+  TEST_CASE("it scales with the output's largest number, whose rounding small ones have") {
+    CHECK(compared({1000, 0}, {1000, 0.005}).is_within);
+    CHECK(!compared({1, 0}, {1, 0.005}).is_within);
   }
 
   TEST_CASE("a model with half precision has a larger tolerance") {

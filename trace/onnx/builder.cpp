@@ -21,14 +21,12 @@
 
 namespace symprof::trace {
 namespace {
-
 std::string operator_name(const onnx::NodeProto& node) {
   const bool is_default = node.domain().empty() || node.domain() == "ai.onnx";
   return (is_default ? "onnx" : node.domain()) + "::" + node.op_type();
 }
 
-/// The TorchScript-based exporter lists a dropout's mask even if unused; PyTorch creates none in
-/// evaluation.
+/// An exporter lists a dropout's unused mask, which PyTorch does not create in evaluation.
 void drop_unread_masks(Graph& graph) {
   const Uses uses(graph);
   for (Node& node : graph.nodes)
@@ -294,8 +292,8 @@ std::string GraphBuilder::unique_name(const onnx::NodeProto& node, const Frame& 
 }
 
 std::string GraphBuilder::where(const onnx::NodeProto& node, const Frame& frame) const {
-  const std::string name =
-      node.name().empty() && node.output_size() > 0 ? "-> " + node.output(0) : node.name();
+  const bool is_unnamed = node.name().empty() && node.output_size() > 0;
+  const std::string name = is_unnamed ? "-> " + node.output(0) : node.name();
   return fmt::format("{}: node {}{} ({})", path_, frame.prefix, name, operator_name(node));
 }
 

@@ -20,7 +20,8 @@ const StepTape& StepTapes::of(bool is_first_update, int pass, int passes) const 
 
 StepTapes tapes_of_recording(const Recording& recording, const DeviceSpec& device,
                              LoopOptions loop) {
-  loop.allocator = {};
+  // What the allocator does with the blocks comes later; the library asks for them by its version.
+  loop.allocator = {.cublaslt_workspace_bytes = loop.allocator.cublaslt_workspace_bytes};
   loop.micro_batches = std::min(loop.micro_batches, most_passes);
   std::vector<BlockEvent> events;
   std::vector<std::size_t> ends;  // Of what comes before the loop, and of each pass but the last.
