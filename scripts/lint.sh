@@ -10,7 +10,7 @@ clang-format --dry-run --Werror "${sources[@]}"
 echo "format: ${#sources[@]} files"
 
 cmake --preset release -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DSYMPROF_TESTS=OFF -DSYMPROF_PYTHON=OFF >build/lint.configure.log 2>&1
-mapfile -t objects < <(ninja -C build/lint -t targets all | sed -nE 's#^(CMakeFiles/symprof_(core|cli)\.dir/.*\.o): .*#\1#p')
+mapfile -t objects < <(ninja -C build/lint -t targets all | sed -nE 's#^(CMakeFiles/symprof_(core|light|cli)\.dir/.*\.o): .*#\1#p')
 # A log shows the remarks alone, a terminal how far it is, too.
 quiet=(); [ -t 1 ] || quiet=(--quiet)
 command -v ccache >/dev/null || { echo "lint: no ccache, which calls clang-tidy here; make setup installs it" >&2; exit 1; }
