@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "plan/on_device.h"
@@ -214,12 +215,10 @@ class Run {
             .incomplete_calls;
   }
 
-  static std::size_t shapes_of(std::vector<plan::Batch> batches) {
-    const auto shape = [](const plan::Batch& batch) {
-      return std::pair(batch.samples, batch.length);
-    };
-    std::ranges::sort(batches, {}, shape);
-    return batches.size() - std::ranges::unique(batches, {}, shape).size();
+  static std::size_t shapes_of(const std::vector<plan::Batch>& batches) {
+    std::set<std::pair<std::int64_t, std::int64_t>> shapes;
+    for (const plan::Batch& batch : batches) shapes.emplace(batch.samples, batch.length);
+    return shapes.size();
   }
 
   /// Where the model alone is refused, its row stands for the first pass.

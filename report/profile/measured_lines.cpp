@@ -41,6 +41,7 @@ std::string causes_text(const Measurement& measurement) {
   for (const measure::Unattributed& entry : measurement.unattributed)
     if (!entry.why.empty()) sums[entry.why] += entry.times.total_ns();
   std::vector<std::pair<std::int64_t, std::string>> causes;
+  causes.reserve(sums.size());
   for (const auto& [why, ns] : sums) causes.emplace_back(ns, why);
   std::ranges::stable_sort(causes, std::greater());
   std::string text;
