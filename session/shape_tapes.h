@@ -38,13 +38,13 @@ class ShapeTapes {
  private:
   struct Shape {
     std::int64_t samples = 0, length = 0;
-    auto operator<=>(const Shape&) const = default;
+    auto operator<=>(const Shape&) const = default;  // NOLINT(modernize-use-nullptr)
   };
   struct Key {
     Shape shape;
     bool is_alone = false;  ///< A pass that alone is before its update, where others are not.
     bool is_first = false;  ///< Of the first update.
-    auto operator<=>(const Key&) const = default;
+    auto operator<=>(const Key&) const = default;  // NOLINT(modernize-use-nullptr)
   };
 
   Recording record(const Settings& settings);
