@@ -249,6 +249,15 @@ std::size_t RunFit::peak_pass() const {
   return static_cast<std::size_t>(peak - wanted.rows.begin());
 }
 
+TokenCounts RunFit::tokens() const {
+  TokenCounts sum;
+  for (const plan::Batch& batch : batches) {
+    sum.given += batch.tokens;
+    sum.padded += batch.padded_tokens();
+  }
+  return sum;
+}
+
 RunFit fit_run(Session& session, const Settings& settings, const RunQuestion& question) {
   check(settings, question);
   return Run(session, settings, question).answer();

@@ -35,6 +35,10 @@ struct Shuffles {
   std::vector<std::int64_t> refused;  ///< The seeds that do not fit.
 };
 
+struct TokenCounts {
+  std::int64_t given = 0, padded = 0;
+};
+
 struct RunFit {
   Settings settings;  ///< As they ran: see PreparedModel.
   DeviceSpec device;
@@ -57,6 +61,7 @@ struct RunFit {
   std::int64_t margin_bytes() const;  ///< As plan::Fit has it.
   std::int64_t peak_reserved_bytes() const;
   std::size_t peak_pass() const;  ///< The first with the largest allocated peak, without a limit.
+  TokenCounts tokens() const;     ///< Of all batches.
 };
 
 /// Throws what Session::prepare and Session::record throw, and Error about the question.

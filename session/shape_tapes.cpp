@@ -53,10 +53,7 @@ std::int32_t ShapeTapes::training(const plan::Batch& batch, int pass, int passes
   auto found = training_.find(key);
   if (found == training_.end()) found = training_.emplace(key, record(batch, key)).first;
   const std::vector<std::int32_t>& tapes = found->second;
-  const std::size_t place = pass == 0            ? 0
-                            : pass + 1 == passes ? tapes.size() - 1
-                                                 : std::min<std::size_t>(1, tapes.size() - 1);
-  return tapes[place];
+  return tapes[profile::place_of_pass(pass, passes, tapes.size())];
 }
 
 std::vector<std::int32_t> ShapeTapes::record(const plan::Batch& batch, const Key& key) {

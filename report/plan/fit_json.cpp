@@ -1,5 +1,6 @@
 #include "base/setting.h"
 #include "report/plan/checkpoint_file.h"
+#include "report/plan/device_json.h"
 #include "report/plan/fit.h"
 #include "report/plan/rent.h"
 #include "report/profile/memory_json.h"
@@ -24,16 +25,6 @@ void write_figures(JsonWriter& json, const Fit& fit, const Budget& budget) {
   json.member("fits_at_most", fit.fits_at_most);
   json.member("other_calls_bytes", fit.other_calls_bytes);
   json.member("fits_with_other_calls", fit.fits_with_other_calls);
-}
-
-void write_device(JsonWriter& json, const FitReport& report) {
-  json.key("device");
-  json.begin_object();
-  json.member("name", report.device.name);
-  json.member("memory_bytes", report.budget.device_bytes);
-  json.member("context_bytes", report.budget.context_bytes);
-  json.member("context_is_given", report.budget.is_context_given);
-  json.end_object();
 }
 
 void write_largest(JsonWriter& json, const FitReport& report) {
@@ -116,7 +107,7 @@ void write_devices(JsonWriter& json, const std::vector<FitReport>& reports, cons
   for (const FitReport& report : reports) {
     json.line(4);
     json.begin_object();
-    write_device(json, report);
+    write_device(json, report.device, report.budget);
     write_figures(json, report.fit, report.budget);
     write_peak_at(json, report.fit.wanted, report.recording);
     write_largest(json, report);
@@ -144,7 +135,7 @@ void write_fit_json(fmt::memory_buffer& out, const std::vector<FitReport>& repor
   json.line(2);
   write_settings(json, settings);
   json.line(2);
-  write_device(json, first);
+  write_device(json, first.device, first.budget);
   json.line(2);
   write_figures(json, first.fit, first.budget);
   write_peak_at(json, first.fit.wanted, first.recording);

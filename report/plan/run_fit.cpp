@@ -50,13 +50,9 @@ std::string run_text(const RunFit& run) {
 }
 
 std::string padding_text(const RunFit& run) {
-  std::int64_t tokens = 0, padded = 0;
-  for (const plan::Batch& batch : run.batches) {
-    tokens += batch.tokens;
-    padded += batch.padded_tokens();
-  }
+  const auto [given, padded] = run.tokens();
   return fmt::format("{:.1f} % of {} tokens",
-                     100 * static_cast<double>(padded - tokens) / static_cast<double>(padded),
+                     100 * static_cast<double>(padded - given) / static_cast<double>(padded),
                      group_digits(padded));
 }
 
@@ -110,8 +106,7 @@ std::string shuffles_text(const Shuffles& shuffles) {
 
 std::string time_text(const RunFit& run) {
   const RunTime& time = *run.time;
-  std::int64_t tokens = 0;
-  for (const plan::Batch& batch : run.batches) tokens += batch.tokens;
+  const std::int64_t tokens = run.tokens().given;
   std::string text = fmt::format(
       "{} ({} to {}), {} tokens a second without padding", format_time(time.us),
       format_time(time.low_us), format_time(time.high_us),

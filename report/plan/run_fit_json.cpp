@@ -2,6 +2,7 @@
 
 #include <iterator>
 
+#include "report/plan/device_json.h"
 #include "report/plan/run_fit.h"
 #include "report/profile/step_options.h"
 #include "report/write/json_writer.h"
@@ -33,25 +34,11 @@ void write_run_figures(JsonWriter& json, const RunFit& run) {
   json.end_object();
 }
 
-void write_run_device(JsonWriter& json, const RunFit& run) {
-  json.key("device");
-  json.begin_object();
-  json.member("name", run.device.name);
-  json.member("memory_bytes", run.budget.device_bytes);
-  json.member("context_bytes", run.budget.context_bytes);
-  json.member("context_is_given", run.budget.is_context_given);
-  json.end_object();
-}
-
 void write_tokens(JsonWriter& json, const RunFit& run) {
-  std::int64_t tokens = 0, padded = 0;
-  for (const plan::Batch& batch : run.batches) {
-    tokens += batch.tokens;
-    padded += batch.padded_tokens();
-  }
+  const TokenCounts tokens = run.tokens();
   json.member("shapes", static_cast<std::int64_t>(run.shapes));
-  json.member("tokens", tokens);
-  json.member("padded_tokens", padded);
+  json.member("tokens", tokens.given);
+  json.member("padded_tokens", tokens.padded);
 }
 
 void write_answers(JsonWriter& json, const RunFit& run, const RunQuestion& question) {
@@ -137,7 +124,7 @@ void write_run_fit_json(fmt::memory_buffer& out, const RunFit& run, const RunQue
   json.line(2);
   write_settings(json, run.settings);
   json.line(2);
-  write_run_device(json, run);
+  write_device(json, run.device, run.budget);
   json.line(2);
   write_run_figures(json, run);
   json.line(2);

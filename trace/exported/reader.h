@@ -20,7 +20,7 @@ constexpr GraphTraits exported_traits{
     .export_call = "torch.export.export(model, args, ",
 };
 
-/// Reads the graph of a .pt2 archive; "model.pt2:decode" is one program of several. (schema
+/// Reads the graph of a .pt2 archive; "model.pt2:decode" is one program of several (schema
 /// versions 4 to 8: PyTorch 2.3 and later, with the layout that 2.8 introduced or the one before).
 /// Only its JSON records are read, and of the newer layout the bytes of small constants; weights
 /// may be missing. Inputs whose sizes are symbolic have the example's sizes in Value::spec and the

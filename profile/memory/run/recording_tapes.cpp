@@ -11,11 +11,14 @@ constexpr int most_passes = 3;
 
 }  // namespace
 
+std::size_t place_of_pass(int pass, int passes, std::size_t tapes) {
+  const std::size_t last = tapes - 1;
+  return pass == 0 ? 0 : pass + 1 == passes ? last : std::min<std::size_t>(1, last);
+}
+
 const StepTape& StepTapes::of(bool is_first_update, int pass, int passes) const {
   const std::vector<StepTape>& tapes = is_first_update ? first : later;
-  const int last = static_cast<int>(tapes.size()) - 1;
-  const int place = pass == 0 ? 0 : pass + 1 == passes ? last : std::min(1, last);
-  return tapes[static_cast<std::size_t>(place)];
+  return tapes[place_of_pass(pass, passes, tapes.size())];
 }
 
 StepTapes tapes_of_recording(const Recording& recording, const DeviceSpec& device,

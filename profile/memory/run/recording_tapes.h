@@ -3,6 +3,7 @@
 // Public header.
 #pragma once
 
+#include <cstddef>
 #include <vector>
 
 #include "base/device_spec.h"
@@ -10,6 +11,9 @@
 #include "record/recording.h"
 
 namespace symprof::profile {
+
+/// Which of `tapes` a pass of `passes` before an update is: the first, one between, or the last.
+std::size_t place_of_pass(int pass, int passes, std::size_t tapes);
 
 /// By the place of a pass among those before an update: the first, one between, the last. Where
 /// each pass has an update, there is one.
