@@ -1,8 +1,6 @@
 // Chooses whether this process loads LibTorch with its CUDA library. LibTorch registers its CUDA
 // hooks when that library is loaded, and they would conflict with symprof's simulated hooks, so the
 // choice is made before LibTorch is loaded.
-//
-// Public header.
 #pragma once
 
 namespace symprof {

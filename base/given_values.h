@@ -1,7 +1,5 @@
 // Advice text of errors and warnings about unknown values: how a program sets the values of a
 // tensor on its simulated device (docs/guide/python.md).
-//
-// Public header.
 #pragma once
 
 #include <string>

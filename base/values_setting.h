@@ -1,6 +1,4 @@
 // The setting for an input's values, for the advice of errors about unknown values.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -16,6 +16,7 @@
 #include "cli/setting_options.h"
 #include "report/plan/fit.h"
 #include "report/profile/measured_memory.h"
+#include "session/fit_answer.h"
 #include "session/read_job.h"
 #include "session/read_text.h"
 #include "session/session.h"

@@ -14,10 +14,13 @@
 #include "cli/plan_parallel.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
+#include "plan/checkpoint/answers.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/throughput.h"
+#include "session/checkpoint_answer.h"
 #include "session/read_text.h"
 #include "session/session.h"
+#include "session/throughput_answer.h"
 
 namespace symprof::cli {
 namespace plan_command {

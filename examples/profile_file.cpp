@@ -2,6 +2,7 @@
 #include <exception>
 #include <iostream>
 
+#include "profile/profile.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 

@@ -1,6 +1,4 @@
 // The measurements of a calibration, and their file.
-//
-// Public header.
 #pragma once
 
 #include <optional>

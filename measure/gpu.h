@@ -1,6 +1,4 @@
 // Facts of a GPU from NVIDIA's driver, without LibTorch.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

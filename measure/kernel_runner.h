@@ -1,6 +1,4 @@
 // Single kernels on a real device, for a calibration.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

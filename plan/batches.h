@@ -1,6 +1,4 @@
 // Samples of different lengths as the batches of a training run.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "plan/on_device.h"
+#include "profile/memory/other_calls.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "profile/memory/step_memory.h"
 
 namespace symprof::plan {

@@ -9,11 +9,12 @@
 #include <string>
 #include <vector>
 
+#include "base/device_spec.h"
 #include "plan/change.h"
-#include "plan/checkpoint/planner.h"
+#include "plan/checkpoint/answers.h"
 #include "plan/largest_size.h"
-#include "profile/memory/step_memory.h"
-#include "profile/step_time.h"
+#include "profile/memory/memory_data.h"
+#include "profile/time_data.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
@@ -89,7 +90,7 @@ struct NotTried {
   std::string problem;  ///< May refer to settings (base/setting.h).
 };
 
-/// A checkpoint plan for a loop that does not fit (plan/checkpoint/planner.h).
+/// A checkpoint plan for a loop that does not fit (plan/checkpoint/answers.h).
 struct OfferedPlan {
   PlanAnswer answer;
   double step_us = 0;  ///< Of the step without a plan.

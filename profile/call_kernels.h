@@ -1,6 +1,4 @@
 // The kernels that each call of a recording launches, for time estimates with other sizes.
-//
-// Public header.
 #pragma once
 
 #include <optional>

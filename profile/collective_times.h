@@ -1,6 +1,4 @@
 // Times of one rank's collectives, for their queue (add_collectives).
-//
-// Public header.
 #pragma once
 
 #include <span>

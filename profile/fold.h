@@ -1,6 +1,4 @@
 // Folds nodes into rows of modules or operators; every call counts exactly once.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

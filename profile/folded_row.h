@@ -1,6 +1,4 @@
 // A row that several nodes were folded into.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
 // The step time of a pipeline: the passes of each rank, run in the order of the schedule.
-//
-// Public header.
 #pragma once
 
 #include <map>

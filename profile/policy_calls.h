@@ -1,6 +1,4 @@
 // Calls for which a selective-checkpointing policy is invoked.
-//
-// Public header.
 #pragma once
 
 #include <vector>

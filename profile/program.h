@@ -1,6 +1,4 @@
 // The profile of one step of an executed program.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +8,8 @@
 #include "record/program_recording.h"
 
 namespace symprof::profile {
+
+class OperatorTable;  // profile/operators/operators.h
 
 /// The memory of `step`, for StepMemoryOptions.
 ProgramRange range_of(const ProgramStep& step);

@@ -1,7 +1,5 @@
 // The three queues of a step: the host issues, the device computes, and collectives run
 // concurrently on their own streams, one after another because they share the links.
-//
-// Public header.
 #pragma once
 
 #include <algorithm>

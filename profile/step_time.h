@@ -1,6 +1,4 @@
 // Times of a step: its calls on the device, and the step including the host.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "profile/time/time_model.h"
+#include "profile/time/kernel.h"
 #include "record/ids.h"
 
 namespace symprof {

@@ -1,6 +1,4 @@
 // Groups the parts of a program's run into training steps.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // The region of a plan that a recorded call belongs to.
-//
-// Public header.
 #pragma once
 
 #include <string>

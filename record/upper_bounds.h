@@ -1,6 +1,4 @@
 // Tests if a step's figures depend on upper bounds of data-dependent sizes.
-//
-// Public header.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
 // A calibration: kernels are measured on a real device, and their times fitted into a device file.
-//
-// Public header.
 #pragma once
 
 #include <functional>

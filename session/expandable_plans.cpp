@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "plan/checkpoint/answers.h"
+#include "session/checkpoint_answer.h"
+
 namespace symprof {
 namespace {
 

@@ -1,6 +1,8 @@
 // Plans with expandable segments, beside those for the segments of the settings.
 #pragma once
 
+#include "plan/checkpoint/answers.h"
+#include "session/checkpoint_answer.h"
 #include "session/session.h"
 
 namespace symprof {

@@ -6,11 +6,16 @@
 
 #include "base/error.h"
 #include "plan/fitting.h"
+#include "plan/rent.h"
+#include "profile/profile.h"
 #include "profile/step_time.h"
 #include "session/batch_name.h"
+#include "session/checkpoint_answer.h"
+#include "session/fit_answer.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "trace/graph/named_sizes.h"
+#include "trace/passes/other_batch.h"
 
 namespace symprof {
 namespace {

@@ -1,6 +1,4 @@
 // Measurements made elsewhere, read for a profile of the same model.
-//
-// Public header.
 #pragma once
 
 #include <string>

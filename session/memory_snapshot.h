@@ -1,6 +1,4 @@
 // Analysis of a memory snapshot, and comparison of two, or of one with a prediction.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "plan/checkpoint/regions.h"
+#include "plan/fit.h"
 #include "profile/time/collectives/links.h"
 #include "session/parallel_times.h"
 #include "session/session.h"

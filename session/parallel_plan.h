@@ -1,6 +1,4 @@
 // Question and answer about a step on several devices (plan/parallel/planner.h).
-//
-// Public header.
 #pragma once
 
 #include <optional>

@@ -6,6 +6,8 @@
 #include <set>
 #include <utility>
 
+#include "base/error.h"
+#include "plan/fit.h"
 #include "plan/on_device.h"
 #include "profile/memory/step_memory.h"
 #include "session/run_order.h"

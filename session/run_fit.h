@@ -1,7 +1,5 @@
 // Does a training run fit whose batches differ? Each shape's step is recorded once, and the steps
 // are run in their order on one simulated allocator.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "plan/fit.h"
 #include "plan/largest_size.h"
 #include "profile/memory/run/run_memory.h"
 #include "session/run_question.h"

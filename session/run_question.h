@@ -1,6 +1,4 @@
 // The question of fit_run (session/run_fit.h): which batches, in which order, with what in between.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

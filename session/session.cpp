@@ -1,4 +1,5 @@
 #include "session/session.h"
+#include "session/opened_model.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +10,9 @@
 #include "base/checked.h"
 #include "base/error.h"
 #include "base/nearest.h"
+#include "measure/run.h"
 #include "profile/memory/step_memory.h"
+#include "profile/operators/operators.h"
 #include "profile/parallel/parallelize.h"
 #include "profile/step_time.h"
 #include "session/mesh.h"
@@ -18,6 +21,9 @@
 #include "session/paths.h"
 #include "session/setting_table.h"
 #include "session/sizes_of_step.h"
+#include "session/torch_library.h"
+#include "trace/graph/recorded_specs.h"
+#include "trace/load.h"
 #include "trace/passes/prepare.h"
 #include "trace/passes/unregistered_tensors.h"
 
@@ -96,7 +102,19 @@ void add_times(Profile& profile, const Settings& settings, const profile::Operat
                              timed_collectives(profile.recording, *settings.step.parallel, device));
 }
 
-Session::Session(const std::string& path) : file_(open_file(path)) {}
+Session::Session(const std::string& path) : model_(std::make_unique<OpenedModel>()) {
+  model_->file = open_file(path);
+}
+
+Session::Session(trace::ModelFile file) : model_(std::make_unique<OpenedModel>()) {
+  model_->file = std::move(file);
+}
+
+Session::~Session() = default;
+Session::Session(Session&&) noexcept = default;
+Session& Session::operator=(Session&&) noexcept = default;
+
+const Graph* Session::file() const { return model_->file.graph ? &*model_->file.graph : nullptr; }
 
 /// The default mode: a model with parameters trains, unless it generates.
 Mode Session::mode_of(const Settings& settings, const Graph& graph) const {
@@ -143,11 +161,11 @@ trace::BatchPlan Session::batch_plan(const Graph& graph, const Settings& setting
   for (const trace::InputOverride& input : settings.inputs) key += " " + trace::to_string(input);
   for (const auto& [name, size] : settings.sizes)
     if (name != batch_name) key += fmt::format(" {}={}", name, size);
-  const auto known = batch_plans_.find(key);
-  if (known != batch_plans_.end()) return known->second;
+  const auto known = model_->batch_plans.find(key);
+  if (known != model_->batch_plans.end()) return known->second;
   StepOptions step = settings.step;
   step.device = device_of(settings);
-  return batch_plans_[key] = torch_.get().find_batch_plan(graph, step);
+  return model_->batch_plans[key] = model_->torch.get().find_batch_plan(graph, step);
 }
 
 /// TorchScript is walked for each run: its calls depend on inputs, mode and dtype.
@@ -158,7 +176,7 @@ Graph Session::follow_script(const Settings& settings) {
   options.gradients = settings.mode != Mode::inference && !settings.step.kv_cache;
   options.unbacked = settings.step.unbacked;
   options.python_sources = settings.python_sources;
-  return torch_.get().load_torchscript(file_.path, options);
+  return model_->torch.get().load_torchscript(model_->file.path, options);
 }
 
 /// The rank of a pipeline whose loop reserves most.
@@ -182,15 +200,16 @@ PreparedModel Session::prepare_fullest(const Settings& settings) {
 PreparedModel Session::prepare(const Settings& settings) {
   if (asks_for_fullest_rank(settings)) return prepare_fullest(settings);
   settings::check(settings);
-  if (file_.graph && !file_.graph->traits.has_python_lines && !settings.python_sources.empty())
+  if (model_->file.graph && !model_->file.graph->traits.has_python_lines &&
+      !settings.python_sources.empty())
     throw Error(
         SettingRef{"python_sources"},
-        "it is for traces (torch.jit.trace) and .pt2 files, and " + file_.path + " is none.",
+        "it is for traces (torch.jit.trace) and .pt2 files, and " + model_->file.path + " is none.",
         "Leave it out.");
-  PreparedModel model{.graph = file_.graph ? *file_.graph : script(settings),
+  PreparedModel model{.graph = model_->file.graph ? *model_->file.graph : script(settings),
                       .settings = settings,
                       .given = settings};
-  if (file_.graph && !settings.python_sources.empty())
+  if (model_->file.graph && !settings.python_sources.empty())
     trace::note_unregistered_tensors_of_export(model.graph, settings.python_sources);
   model.settings.step.mode = mode_of(settings, model.graph);
   model.settings.step.device = device_of(settings);
@@ -201,7 +220,7 @@ PreparedModel Session::prepare(const Settings& settings) {
     StepOptions step = model.settings.step;
     step.kv_cache.reset();
     step.sharded_update.reset();
-    return trace::specs_of(graph, torch_.get().propagate(graph, step));
+    return trace::specs_of(graph, model_->torch.get().propagate(graph, step));
   };
   trace::prepare(model.graph, {.inputs = settings.inputs,
                                .sizes = settings.sizes,
@@ -216,7 +235,7 @@ PreparedModel Session::prepare(const Settings& settings) {
 }
 
 Recording Session::record(const Graph& graph, const StepOptions& step) {
-  return profile::parallelize(torch_.get().propagate(graph, step), step);
+  return profile::parallelize(model_->torch.get().propagate(graph, step), step);
 }
 
 Recording Session::record(const Settings& settings) {
@@ -227,8 +246,10 @@ Recording Session::record(const Settings& settings) {
 measure::Run Session::measure(const PreparedModel& model, const measure::RunOptions& options) {
   if (model.settings.step.parallel)
     throw Error(SettingRef{"parallel"}, "one device is measured.", "Leave it out.");
-  return torch_.measuring().run_on_device(model.graph, model.settings.step, options);
+  return model_->torch.measuring().run_on_device(model.graph, model.settings.step, options);
 }
+
+Profile Session::profile(const Settings& settings) { return profile(prepare(settings)); }
 
 Profile Session::profile(const PreparedModel& model) try {
   Profile profile = profile::evaluate(record(model.graph, model.settings.step),
@@ -240,7 +261,8 @@ Profile Session::profile(const PreparedModel& model) try {
                        .device = device_of(model.settings),
                        .record = [this](const Settings& settings) { return record(settings); }},
                       profile);
-  if (file_.graph) profile.sizes = sizes_of_step(*file_.graph, model.graph, model.settings.sizes);
+  if (model_->file.graph)
+    profile.sizes = sizes_of_step(*model_->file.graph, model.graph, model.settings.sizes);
   return profile;
 } catch (const CountOverflow& overflow) {
   throw Error(shapes_of_inputs(model.graph), overflow.problem(), overflow.advice());

@@ -8,26 +8,43 @@
 // Public header.
 #pragma once
 
-#include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
-#include "base/error.h"
-#include "measure/run.h"
-#include "plan/checkpoint/alternatives.h"
-#include "plan/checkpoint/knee.h"
-#include "plan/fit.h"
-#include "plan/rent.h"
-#include "profile/operators/operators.h"
-#include "profile/profile.h"
+#include "base/device_spec.h"
+#include "record/recording.h"
+#include "record/step_options.h"
 #include "session/devices.h"
 #include "session/settings.h"
-#include "session/torch_library.h"
-#include "trace/load.h"
-#include "trace/passes/other_batch.h"
+#include "trace/graph/graph.h"
 
 namespace symprof {
+
+struct CheckpointAnswer;    // session/checkpoint_answer.h
+struct CheckpointQuestion;  // session/checkpoint_answer.h
+class Error;                // base/error.h
+struct FitAnswer;           // session/fit_answer.h
+struct FitQuestion;         // session/fit_answer.h
+struct OpenedModel;         // session/opened_model.h
+struct Profile;             // profile/profile.h
+struct ThroughputAnswer;    // session/throughput_answer.h
+struct ThroughputQuestion;  // session/throughput_answer.h
+
+namespace measure {
+struct Run;         // measure/run.h
+struct RunOptions;  // measure/run.h
+}  // namespace measure
+namespace plan {
+struct Budget;  // plan/fit.h
+}
+namespace profile {
+class OperatorTable;  // profile/operators/operators.h
+}
+namespace trace {
+struct BatchPlan;  // trace/passes/other_batch.h
+struct ModelFile;  // trace/load.h
+}  // namespace trace
 
 /// A model prepared for the settings: ready to run.
 struct PreparedModel {
@@ -38,122 +55,19 @@ struct PreparedModel {
   Settings given;
 };
 
-/// The question of Session::fit: does a training loop fit devices?
-struct FitQuestion {
-  /// Devices to answer for; empty: the device of the settings.
-  std::vector<DeviceSpec> devices;
-  /// The dimension whose maximum is searched, named as in sizes, or "kv-cache"; may be empty.
-  std::string largest;
-  /// True: also search the largest size with a checkpoint plan for each size.
-  bool with_plans = false;
-  /// If set, a step is timed with the largest batch that fits, unless `largest` names another
-  /// dimension; with the given batch where the batch is fixed.
-  plan::Job job;
-};
-
-struct FitAnswer {
-  Settings settings;                     ///< Settings of the run: see PreparedModel.
-  std::vector<plan::FitReport> reports;  ///< One for each device.
-  plan::Job job;                         ///< The given job.
-};
-
-/// The question of Session::checkpoint: which activations to keep and which to recompute.
-struct CheckpointQuestion {
-  /// Device memory of the process, CUDA's context included, in bytes. Empty: the device's memory
-  /// for one budget, and the curve over all of them.
-  std::vector<std::int64_t> budgets;
-  /// Modules that may be recomputed; empty: plan::regions_of chooses them.
-  std::vector<std::string> regions;
-  /// False: whole modules are recomputed, as shape/step/checkpoint.h does in C++.
-  bool keeps_calls = true;
-  /// False: each module is a segment of its own, as with Python's hooks.
-  bool joins_modules = true;
-  /// True: checkpoint inputs and saved tensors may be offloaded to host memory.
-  bool offloads = false;
-  /// Points of the curve; 0: no curve.
-  int curve_points = 20;
-  /// True: alternatives are simulated beside the first budget's plan. Without a budget, Rotor gets
-  /// the memory of the curve's knee.
-  bool wants_alternatives = true;
-  /// True: also plan with expandable segments (CheckpointAnswer::expandable).
-  bool tries_expandable = false;
-};
-
-struct CheckpointAnswer {
-  Settings settings;  ///< As they ran: see PreparedModel.
-  DeviceSpec device;
-  std::string model;
-  std::vector<std::string> regions;                       ///< Modules that may be recomputed.
-  std::map<std::string, plan::CallNumbers> call_numbers;  ///< By region.
-  std::vector<plan::NotTried> left_out;                   ///< Modules that cannot, and why.
-  std::size_t block_types = 0;
-  plan::SimulatedPlan plain, all_again;
-  double plain_step_us = 0;
-  bool offloads = false;  ///< As it was asked.
-  /// The step is host-bound: times are those of the host that issues the calls.
-  bool waits_for_host = false;
-  bool uses_cublas = false;        ///< cuBLAS keeps a workspace for each thread.
-  std::int64_t unknown_calls = 0;  ///< Without a time.
-  std::int64_t context_bytes = 0;  ///< Set aside of each budget.
-  bool is_context_given = false;
-  std::vector<plan::PlanAnswer> answers;  ///< By budget; these budgets exclude the context.
-  /// By budget: the plan that fits it in less time with `expandable_segments:True`, or at all.
-  /// Empty where none does, and where the settings choose the segments.
-  std::vector<std::optional<plan::SimulatedPlan>> expandable;
-  std::vector<plan::PlanAnswer> curve;              ///< Ascending in memory.
-  std::vector<plan::AlternativePlan> alternatives;  ///< Within the first budget.
-  std::size_t plans_simulated = 0;
-  Recording recording;  ///< The plain step.
-  /// Lower bound of the memory with any plan that recomputes regions one by one, with its call, and
-  /// the memory of the plain step at that call. Empty: unknown.
-  std::optional<plan::Window> least;
-  MemoryBreakdown plain_at_least;
-};
-
-/// The question of Session::throughput: the batch with the most samples per second, each with the
-/// fastest checkpoint plan that fits.
-struct ThroughputQuestion {
-  std::vector<DeviceSpec> devices;  ///< Empty: the device of the settings.
-  /// Memory of the process on each device, CUDA's context included; empty: all of the device's
-  /// memory.
-  std::optional<std::int64_t> budget_bytes;
-  std::vector<std::string> regions;  ///< As in CheckpointQuestion.
-};
-
-struct ThroughputAnswer {
-  /// One batch that fits.
-  struct Row {
-    std::int64_t batch = 0;
-    double plain_step_us = 0;  ///< Of the step without recomputation.
-    plan::SimulatedPlan plan;  ///< Empty: it fits without.
-
-    double step_us() const { return plain_step_us + plan.cost_us; }
-    double samples_per_second() const { return 1e6 * static_cast<double>(batch) / step_us(); }
-  };
-  struct OfDevice {
-    DeviceSpec device;
-    std::vector<Row> rows;                ///< By batch: the last is the largest that fits.
-    std::optional<std::int64_t> refused;  ///< The smallest batch that does not fit.
-    std::string refusal;  ///< Why the model does not run with it; empty: memory is missing.
-    std::int64_t unknown_calls = 0;  ///< Without a time, in the smallest batch.
-
-    const Row* fastest() const;  ///< Null where nothing fits.
-  };
-  Settings settings;  ///< As they ran: see PreparedModel.
-  std::string model;
-  std::vector<OfDevice> devices;
-};
-
 class Session {
  public:
   /// Opens the file, once, while LibTorch loads on another thread. Throws Error: a file that is
   /// missing, no model or damaged.
   explicit Session(const std::string& path);
   /// A file that was read (trace/load.h).
-  explicit Session(trace::ModelFile file) : file_(std::move(file)) {}
+  explicit Session(trace::ModelFile file);
+  ~Session();
+  Session(Session&&) noexcept;
+  Session& operator=(Session&&) noexcept;
 
   /// The graph as the file has it, its sizes open; null for TorchScript.
-  const Graph* file() const { return file_.graph ? &*file_.graph : nullptr; }
+  const Graph* file() const;
 
   /// Runs the model's passes (trace/passes/prepare.h). Throws Error for settings that exclude each
   /// other, a missing shape, and an unknown name.
@@ -167,16 +81,16 @@ class Session {
   /// Returns the costs of each node, in bytes, FLOPs and calls. Throws what record() throws, and
   /// Error where a sum exceeds 64 bits.
   Profile profile(const PreparedModel& model);
-  Profile profile(const Settings& settings) { return profile(prepare(settings)); }
+  Profile profile(const Settings& settings);
 
   /// Runs and times one step of a prepared model on real tensors, repeatedly. On a GPU, call
   /// want_cuda_kernels() before the first Session. Throws Error that names the node for an
   /// operation that a real step does not support, or (not_available) without such a device.
-  measure::Run measure(const PreparedModel& model, const measure::RunOptions& options = {});
+  measure::Run measure(const PreparedModel& model, const measure::RunOptions& options);
 
   /// Returns whether the training loop fits devices, and which changes make it fit. Throws what
   /// prepare() and record() throw.
-  FitAnswer fit(const Settings& settings, const FitQuestion& question = {});
+  FitAnswer fit(const Settings& settings, const FitQuestion& question);
 
   /// Checkpoint plans of least time within budgets (plan/checkpoint/planner.h). Throws what
   /// prepare() and record() throw, and Error where the model has no modules that can be recomputed.
@@ -194,10 +108,7 @@ class Session {
   Mode mode_of(const Settings& settings, const Graph& graph) const;
   PreparedModel prepare_fullest(const Settings& settings);
 
-  TorchLibrary torch_;  // Starts while the file is read.
-  trace::ModelFile file_;
-  /// Keyed by the other settings that determine the graph: a batch plan costs several runs of it.
-  std::map<std::string, trace::BatchPlan> batch_plans_;
+  std::unique_ptr<OpenedModel> model_;
 };
 
 /// Fills the times of `profile`, a step on the device of `settings`, if they request times; `own`

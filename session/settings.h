@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "plan/parallel/layout.h"
-#include "profile/memory/step_memory.h"
-#include "profile/step_time.h"
+#include "plan/parallel/mesh.h"
+#include "profile/memory/memory_data.h"
+#include "profile/time_data.h"
 #include "record/step_options.h"
 #include "trace/passes/bind_inputs.h"
 

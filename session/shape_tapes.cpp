@@ -5,6 +5,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/error.h"
+#include "profile/memory/peak_uncertainty.h"
+#include "profile/profile.h"
 #include "session/read_text.h"
 
 namespace symprof {

@@ -5,9 +5,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "plan/checkpoint/answers.h"
 #include "plan/largest_size.h"
 #include "session/batch_name.h"
+#include "session/checkpoint_answer.h"
+#include "session/opened_model.h"
 #include "session/session.h"
+#include "session/throughput_answer.h"
 
 namespace symprof {
 namespace {
@@ -72,7 +76,7 @@ ThroughputAnswer Session::plan_throughput(const Settings& settings,
                                           const ThroughputQuestion& question) {
   const std::string name = batch_to_find(*this, settings);
   if (name.empty())
-    throw Error(file_.path, "has no batch that could be another one.",
+    throw Error(model_->file.path, "has no batch that could be another one.",
                 "The model has to be exported with a batch that is a symbol.");
   Settings smallest = settings;
   set_size(smallest, name, 1);

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "plan/fit.h"
 #include "session/session.h"
 
 namespace symprof {

@@ -1,7 +1,5 @@
 // The part of the program that needs LibTorch, loaded in the background: LibTorch takes a quarter
 // of a second to start, most of it registering its operators.
-//
-// Public header.
 #pragma once
 
 #include <future>

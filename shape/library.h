@@ -1,7 +1,5 @@
 // Access to this library from a program without LibTorch: one C symbol, looked up with dlsym,
 // returns its functions.
-//
-// Public header.
 #pragma once
 
 #include "record/recording.h"

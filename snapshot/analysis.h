@@ -1,6 +1,4 @@
 // Analysis of an allocation history: owners of the peak, blocks never freed, fragmentation.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

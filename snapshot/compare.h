@@ -1,6 +1,4 @@
 // Two snapshots side by side: blocks added to, removed from and resized in their allocated peaks.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

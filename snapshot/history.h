@@ -1,6 +1,4 @@
 // Replays a snapshot's events: lifetimes of blocks, and peaks.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,5 @@
 // A measured history beside a predicted one: the requests that both make, and what the difference
 // of their peaks consists of.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

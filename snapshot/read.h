@@ -1,6 +1,4 @@
 // Reads a memory snapshot.
-//
-// Public header.
 #pragma once
 
 #include <string>

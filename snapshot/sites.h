@@ -1,6 +1,4 @@
 // The source line and module that requested a block, from its frames.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

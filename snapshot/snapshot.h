@@ -1,6 +1,4 @@
 // A memory snapshot as PyTorch writes it: the allocator's events, and its segments at the end.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Finds the steps of a program in its requests, and the blocks that steps leave allocated.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // .pt2 and .pt archives without their weights, or with random weights instead.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // A part of a model as a model of its own.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
 // The difference between two values.
-//
-// Public header.
 #pragma once
 
 #include <span>

@@ -1,6 +1,4 @@
 // Inlines local functions.
-//
-// Public header.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,5 @@
 // ONNX models as the workbench reads, changes and writes them: onnx's own ModelProto. External data
 // stays in its file.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Restores modules as local functions.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
 // ONNX models as graphs whose values can be computed, and random values for their inputs.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Counts of a model's contents.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

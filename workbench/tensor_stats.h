@@ -1,6 +1,4 @@
 // Statistics of a model's tensors: bounds, moments, deciles.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // The computation of a graph's values, and the values that it starts from.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Compares two models with equal inputs and outputs on the same random inputs.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

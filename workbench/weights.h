@@ -1,6 +1,4 @@
 // Models without their weights, or with random weights instead.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Reads a trace of torch.profiler and links device activities to the operators that launched them.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
 // Attributes a trace's time to the nodes of a model.
-//
-// Public header.
 #pragma once
 
 #include "measure/measurement.h"

@@ -1,6 +1,4 @@
 // Values of inputs, weights and results, as plain data.
-//
-// Public header.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,5 @@
 // Access to real-tensor execution for a program without LibTorch: one C symbol, looked up with
 // dlsym, as in shape/library.h.
-//
-// Public header.
 #pragma once
 
 #include <memory>

@@ -1,6 +1,4 @@
 // A call of attention, and the device whose choice it is.
-//
-// Public header.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,4 @@
 // PyTorch's choice of the attention kernel, as a function of tensors and device.
-//
-// Public header.
 #pragma once
 
 #include <ATen/ATen.h>

@@ -1,6 +1,4 @@
 // The fake mode of the current thread, for code that runs inside of one (meta/fake/fake_mode.h).
-//
-// Public header.
 #pragma once
 
 #include <c10/util/ThreadLocalDebugInfo.h>

@@ -1,7 +1,5 @@
 // While a FakeMode lives on a thread, tensors created there on cuda:0 are fake, and the observer is
 // notified of every call, allocation and free.
-//
-// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,8 +1,6 @@
 // Known values of tensors without storage. An input whose values the user gives (lengths, offsets)
 // is in GPU memory as any other, but its numbers are known: they are kept in host memory next to
 // its storage, so that its views have them as well.
-//
-// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

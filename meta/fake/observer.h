@@ -1,6 +1,4 @@
 // The observer interface for events of fake tensors. The mode calls it; shape/ implements it.
-//
-// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

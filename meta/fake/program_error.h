@@ -1,6 +1,4 @@
 // Errors of a program's calls, as exceptions of the program's language.
-//
-// Public header.
 #pragma once
 
 #include <functional>

@@ -1,7 +1,5 @@
 // Bounds of a tensor's elements with unknown values: labels drawn by randint, probabilities,
 // indices from topk.
-//
-// Public header.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,4 @@
 // Known values of a storage that has no memory.
-//
-// Public header.
 #pragma once
 
 #include <c10/core/Storage.h>

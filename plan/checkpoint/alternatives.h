@@ -1,21 +1,14 @@
 // Other published ways to save activation memory, each simulated as a plan of the same regions.
-//
-// Public header.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "plan/checkpoint/answers.h"
 #include "plan/checkpoint/planner.h"
 
 namespace symprof::plan {
-
-struct AlternativePlan {
-  std::string name;
-  std::optional<SimulatedPlan> simulated;  ///< Empty: the method gives no plan here.
-  std::string note;  ///< Why there is no plan, or what the plan omits. May refer to settings.
-};
 
 inline constexpr const char* rotor_name = "rotor";
 

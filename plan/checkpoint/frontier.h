@@ -1,7 +1,5 @@
 // Which calls of one region are worth keeping: every choice that no other one dominates (the Pareto
 // frontier).
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

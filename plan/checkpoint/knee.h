@@ -1,12 +1,10 @@
 // The knee of a curve of memory against time.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
-#include "plan/checkpoint/planner.h"
+#include "plan/checkpoint/answers.h"
 
 namespace symprof::plan {
 

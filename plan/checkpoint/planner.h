@@ -1,18 +1,16 @@
 // Checkpoint plans of least time within a memory budget, each of them simulated.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "plan/checkpoint/answers.h"
 #include "plan/checkpoint/selection.h"
 #include "plan/checkpoint/trial.h"
 
@@ -26,42 +24,10 @@ struct WeighedStep;
 /// True if it recomputes several modules as one region.
 bool joins_modules(const CheckpointPlan& plan);
 
-/// A simulated plan and its results.
-struct SimulatedPlan {
-  CheckpointPlan plan;
-  /// The time of all recomputed calls, of copies to the host and back, and of waiting for the host.
-  double cost_us = 0;
-  std::int64_t recompute_flops = 0;
-  StepPeaks peaks;
-  std::int64_t offloaded_bytes = 0;  ///< In host memory until backward.
-  /// Blocks that the loop allocates, and frees again, before the model is created (ReservedStep).
-  std::vector<std::int64_t> up_front_bytes;
-  bool warm_start = false;  ///< The loop has to warm up (ReservedStep).
-
-  /// The smallest budget that it is known to fit.
-  std::int64_t budget_bytes() const { return peaks.reserved_bytes; }
-  /// The sum of `up_front_bytes`.
-  std::int64_t up_front_sum_bytes() const {
-    return std::accumulate(up_front_bytes.begin(), up_front_bytes.end(), std::int64_t{0});
-  }
-};
-
 /// A plan that was simulated, or estimated on a composed step. Valid until another one is tried.
 struct TriedPlan {
   const CheckpointPlan& plan;
   double cost_us = 0;
-};
-
-struct PlanAnswer {
-  std::int64_t budget_bytes = 0;
-  /// The simulated plan of least time within the budget.
-  std::optional<SimulatedPlan> best;
-  /// A lower bound of the cost of every plan within the budget that recomputes the planner's
-  /// regions one by one. Plans that join regions may cost less. Empty: unknown.
-  std::optional<double> least_cost_us;
-  /// True if it is proved that no plan fits: the budget is below the bytes of
-  /// CheckpointPlanner::least_window().
-  bool is_impossible = false;
 };
 
 struct PlannerOptions {

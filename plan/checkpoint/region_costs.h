@@ -6,8 +6,6 @@
 // without the calls whose outputs are kept. So the cost of a region is a sum over its calls. Its
 // memory is free from the end of its forward pass until its recomputation; afterward everything is
 // allocated that would be without a checkpoint.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/checkpoint/answers.h"
 #include "plan/checkpoint/trial.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
@@ -34,9 +33,6 @@ struct KeepableCall {
 
   bool operator==(const KeepableCall&) const = default;
 };
-
-/// By operator: the number of its calls in one run. Several numbers where runs of a module differ.
-using CallNumbers = std::map<std::string, std::set<int>>;
 
 /// All runs of one module together.
 struct RegionCosts {
@@ -74,17 +70,6 @@ struct RegionCosts {
            policy_us == other.policy_us && freed_last_bytes == other.freed_last_bytes &&
            input_bytes == other.input_bytes;
   }
-};
-
-/// The peak of the plain step over the calls at which only the first `regions` regions can have
-/// freed something.
-struct Window {
-  std::size_t regions = 0;
-  std::int64_t bytes = 0;
-  CallId call = none;  ///< The call of that peak.
-  /// The part of `bytes` that the other pool reserves there for its own peak at another moment,
-  /// whatever is recomputed: small blocks if this is about large ones, and the reverse.
-  std::int64_t other_pool_bytes = 0;
 };
 
 struct StepCosts {

@@ -1,6 +1,4 @@
 // Which modules of a graph a plan may recompute.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -2,8 +2,6 @@
 // checkpointing for heterogeneous chains"; its public code is ColossalAI's
 // auto_parallel/checkpoint/ckpt_solver_rotor.py): which stages of a chain save everything and which
 // keep their input alone, where what is kept once stays until its backward (persistent schedules).
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

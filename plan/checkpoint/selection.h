@@ -3,8 +3,6 @@
 //
 // Regions are recomputed in the reverse order of their forward passes, so the constraints are
 // nested: the first k regions together have to free the bytes by which window k exceeds the budget.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // The interface that tries a checkpoint plan: records the step with it, and measures the recording.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +7,12 @@
 #include <string>
 #include <vector>
 
+#include "plan/checkpoint/answers.h"
 #include "profile/memory/segment_weights.h"
 #include "record/checkpoint_plan.h"
 #include "record/recording.h"
 
 namespace symprof::plan {
-
-/// Device memory of a step with a plan.
-struct StepPeaks {
-  std::int64_t allocated_bytes = 0;
-  /// The bytes that have to fit the budget.
-  std::int64_t reserved_bytes = 0;
-  /// The part of it in segments that only blocks of up to `largest_small_bytes` can use.
-  std::int64_t small_segments_bytes = 0;
-};
 
 /// A step whose loop allocates large blocks and frees them before the model is created: blocks
 /// larger than `largest_small_bytes` are then placed in their segments. With a warm start, blocks
@@ -46,8 +36,6 @@ struct HostCosts {
   /// How much longer than in the plain step the host may take before the step waits for it.
   double slack_us = std::numeric_limits<double>::infinity();
 };
-
-constexpr std::int64_t largest_small_bytes = std::int64_t{1} << 20;
 
 /// One model on one device, run with different plans.
 class CheckpointTrial {

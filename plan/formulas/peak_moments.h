@@ -9,8 +9,9 @@
 #include <map>
 #include <vector>
 
+#include "base/device_spec.h"
 #include "plan/formulas/formulas.h"
-#include "profile/memory/step_memory.h"
+#include "profile/memory/memory_data.h"
 
 namespace symprof::plan {
 

@@ -1,7 +1,5 @@
 // Placements inside the repeated blocks of a model, found for one block of each kind
 // (placement_search.h) with the sharding rules of its operators (trace/passes/sharding_rules.h).
-//
-// Public header.
 #pragma once
 
 #include <functional>

@@ -1,12 +1,11 @@
 // A way to distribute a training step over the devices of a mesh.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
+#include "plan/parallel/mesh.h"
 #include "profile/parallel/schedules.h"
 
 namespace symprof::plan {
@@ -16,12 +15,6 @@ using profile::pipeline_called;
 using profile::PipelineRun;
 using profile::row_of;
 using profile::StageTimes;
-
-struct Mesh {
-  int nodes = 1, devices_per_node = 1;
-  std::string links = {};  ///< Name of a file of devices/links/; empty: the device's own.
-  int devices() const { return nodes * devices_per_node; }
-};
 
 /// How ranks with different samples hold parameters, gradients and optimizer states.
 enum class DataMode : std::uint8_t {

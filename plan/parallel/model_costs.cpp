@@ -5,6 +5,8 @@
 #include <string_view>
 
 #include "plan/parallel/scaled_kernel.h"
+#include "profile/step_time.h"
+#include "profile/time/time_model.h"
 
 namespace symprof::plan {
 namespace {

@@ -2,8 +2,6 @@
 // with the costs of each unit for a number of samples on a share of a tensor-parallel group.
 // Derived from one profile of the step on one device by re-estimating kernels with other sizes.
 // Blocks that make the same calls are one type, which is estimated once.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +16,7 @@
 #include "plan/parallel/tensor_split.h"
 #include "profile/call_kernels.h"
 #include "profile/profile.h"
+#include "profile/time/time_model.h"
 #include "trace/passes/expert_products.h"
 
 namespace symprof::plan {

@@ -2,8 +2,6 @@
 // node, minimizing the time of computation and redistribution. An integer program (one-hot
 // variables of options, and of pairs that meet at a value), solved exactly by dynamic programming
 // over the values that are alive between two nodes, so its optimum is also the lower bound.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,8 +1,6 @@
 // The fastest layout whose fullest rank fits, among all that a mesh allows: replicated or sharded
 // data parallelism, tensor and sequence parallelism within a node, pipelines, microbatches, and
 // checkpointed blocks with each.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,5 @@
 // The time of a layout's step and the memory of its fullest rank: an estimate from the costs of
 // units, the times of collectives and the order in which PyTorch's engines issue both.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

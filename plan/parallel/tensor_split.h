@@ -2,8 +2,6 @@
 // writes of a step: a layer that reads a replicated tensor is split by columns, a layer that reads
 // the output of a column layer by rows, and operators between them work on their shard. Layers for
 // which that fails stay replicated.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // A loop as the requests that it makes of the allocator, whatever that does with them.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +6,7 @@
 
 #include "base/device_spec.h"
 #include "profile/memory/memory_data.h"
+#include "profile/memory/step_memory_options.h"
 #include "record/recording.h"
 
 namespace symprof::profile {

@@ -12,6 +12,7 @@
 #include "profile/memory/block_events.h"
 #include "profile/memory/holdings.h"
 #include "profile/memory/memory_data.h"
+#include "profile/memory/step_memory_options.h"
 
 namespace symprof::profile {
 

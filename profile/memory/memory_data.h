@@ -1,4 +1,4 @@
-// The memory of a training loop, and the options of its simulation: plain data
+// The memory of a training loop, and the properties of the loop: plain data
 // (profile/memory/step_memory.h computes it).
 //
 // Public header.
@@ -6,19 +6,13 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <numeric>
 #include <optional>
 #include <vector>
 
-#include "profile/memory/allocator/caching_allocator.h"
-#include "profile/memory/other_calls.h"
-#include "profile/memory/peak_uncertainty.h"
+#include "profile/memory/allocator/allocator_settings.h"
+#include "profile/memory/peak_bounds.h"
 #include "record/recording.h"
-
-namespace symprof::profile {
-class OperatorTable;
-}
 
 namespace symprof {
 
@@ -125,37 +119,11 @@ struct LoopOptions {
   bool cudnn_benchmark = false;
 };
 
-constexpr int most_steps = 10;
-
 /// A part of a program's recording: half-open ranges of calls, events and nodes.
 struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
   NodeId first_node = 0, end_node = 0;
-};
-
-struct StepMemoryOptions {
-  LoopOptions loop;
-  /// Device memory that PyTorch may use; empty: unlimited.
-  std::optional<std::int64_t> device_bytes;
-  /// The loop ends at the first request that would reserve more than this, as if it had failed.
-  /// Empty: no limit.
-  std::optional<std::int64_t> most_reserved_bytes;
-  /// Number of steps to simulate. The first step starts with an empty cache and no optimizer state;
-  /// the second lacks the blocks that the states took; a later one may still reserve more. Empty:
-  /// steps are added until one after the second raises neither peak, at most `most_steps`; two
-  /// steps if a key-value cache grows.
-  std::optional<int> steps;
-  /// If `steps` is empty: a step that released cached blocks to the device is followed by another
-  /// one.
-  bool until_settled = false;
-  /// For a recording of a whole program with several steps: every block is allocated and freed as
-  /// recorded, and peaks and timeline are those of this range. Empty: the recording is one step.
-  std::optional<ProgramRange> program;
-  /// Called with each event of the allocator and the current call.
-  std::function<void(const AllocatorEvent&, CallId)> observer;
-  /// Rules that take precedence over the built-in ones; null: none.
-  const OperatorTable* own = nullptr;
 };
 
 }  // namespace profile

@@ -1,6 +1,4 @@
 // Memory at the peak by owner: StepMemory::peak_by_node, folded into modules.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "profile/memory/step_memory.h"
+#include "profile/memory/step_memory_options.h"
 
 namespace symprof {
 

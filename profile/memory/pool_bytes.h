@@ -1,8 +1,6 @@
 // Bytes that the allocator's two pools hold during each call of a step. Blocks of up to 1 MiB have
 // separate segments (c10/cuda/CUDACachingAllocator.cpp, get_pool), so free memory of one pool
 // cannot serve the other.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

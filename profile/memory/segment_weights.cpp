@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/rounding.h"
+#include "profile/memory/allocator/caching_allocator.h"
 #include "profile/memory/segment_packing.h"
 #include "profile/memory/step_memory.h"
 

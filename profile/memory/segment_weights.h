@@ -6,8 +6,6 @@
 // no segment holds blocks of more weight than its bytes; then reserved bytes are at least the total
 // weight. (Dual feasible functions of bin packing: Fekete and Schepers, Mathematical Methods of
 // Operations Research 60, 2004.)
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -11,6 +11,8 @@
 #include "profile/memory/held_blocks.h"
 #include "profile/memory/holdings.h"
 #include "profile/memory/library_blocks.h"
+#include "profile/memory/other_calls.h"
+#include "profile/memory/peak_uncertainty.h"
 #include "profile/memory/scratch_by_call.h"
 
 namespace symprof::profile {
@@ -23,8 +25,6 @@ class Loop {
       : recording_(recording),
         blocks_(options, watcher.on_block),
         libraries_(blocks_, device, options.loop.allocator),
-        until_settled_(options.until_settled),
-        is_warm_(options.loop.warm_start),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_by_call(recording, device, options.own)),
@@ -33,6 +33,8 @@ class Loop {
         categories_(storage_categories(recording, options.program)),
         micro_batches_(options.loop.micro_batches),
         keeps_gradients_(options.loop.keep_gradients),
+        until_settled_(options.until_settled),
+        is_warm_(options.loop.warm_start),
         on_batch_(watcher.on_batch),
         skips_repetitions_(!options.observer && !watcher.on_block && cache_.pairs().empty() &&
                            options.loop.allocator.garbage_collection_threshold == 0) {
@@ -337,7 +339,6 @@ class Loop {
   const Recording& recording_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
-  bool until_settled_ = false, is_warm_ = false;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.
@@ -352,14 +353,13 @@ class Loop {
   bool is_in_range_ = false;
   std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1, step_ = 0;
-  bool keeps_gradients_ = false, is_last_batch_ = true;
+  bool keeps_gradients_ = false, is_last_batch_ = true, until_settled_ = false, is_warm_ = false;
   std::function<void()> on_batch_;
   /// Repetitions raise no peak, so they are skipped; not in traces, which have every event, nor
   /// when the key-value cache grows, nor with garbage collection, which depends on the age of
   /// cached blocks.
   bool skips_repetitions_ = false;
-  std::int64_t passes_left_ = 0;
-  std::int64_t noted_bytes_ = 0;
+  std::int64_t passes_left_ = 0, noted_bytes_ = 0;
   StepMemory result_;
 };
 

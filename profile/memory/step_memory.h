@@ -1,18 +1,16 @@
 // Memory of a training loop as counted by the GPU's allocator: the recorded step runs several times
 // on the simulated caching allocator, including workspaces and scratch.
-//
-// Public header.
 #pragma once
 
 #include <vector>
 
 #include "base/device_spec.h"
+#include "profile/memory/allocator/allocator_state.h"
 #include "profile/memory/memory_data.h"
+#include "profile/memory/step_memory_options.h"
 #include "record/recording.h"
 
-namespace symprof {
-
-namespace profile {
+namespace symprof::profile {
 
 /// Simulates the recorded step as in a usual training loop: the next batch is loaded before the
 /// previous one is freed, gradients are set to None before the forward pass
@@ -38,5 +36,4 @@ struct MemoryTrace {
 MemoryTrace trace_step_memory(const Recording& recording, const DeviceSpec& device,
                               StepMemoryOptions options = {});
 
-}  // namespace profile
-}  // namespace symprof
+}  // namespace symprof::profile

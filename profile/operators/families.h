@@ -2,25 +2,14 @@
 // that it has, its declaration there, and its line here; a new operator adds a row in its family's
 // file. A new kind of rule is a folder beside flops/ and scratch/, a column here and a member of
 // Operator.
-//
-// Public header.
 #pragma once
-
-#include <string_view>
 
 #include "profile/cost/flops/families.h"
 #include "profile/cost/scratch/families.h"
 #include "profile/cost/time/families.h"
+#include "profile/operators/family.h"
 
 namespace symprof::profile {
-
-/// A column is null where the family has no rules of that kind.
-struct Family {
-  std::string_view name;
-  Rules (*flops)() = nullptr;           ///< FLOPs and bytes read and written.
-  ScratchRules (*scratch)() = nullptr;  ///< Scratch memory.
-  TimeRules (*times)() = nullptr;       ///< Rules that say which kernels run.
-};
 
 inline constexpr Family families[] = {
     {"matmul", matmul_rules, matmul_scratch, matmul_times},

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "profile/operators/families.h"
 
 namespace symprof::profile {
 namespace {

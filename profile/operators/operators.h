@@ -9,7 +9,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "profile/operators/families.h"
+#include "profile/operators/family.h"
 
 namespace symprof::profile {
 

@@ -1,6 +1,4 @@
 // Rewrites a one-GPU step as the step of one rank under PyTorch's parallel engines.
-//
-// Public header.
 #pragma once
 
 #include "base/device_spec.h"

@@ -1,7 +1,5 @@
 // Pipeline schedules of torch.distributed.pipelining: the order of each rank's actions, the step
 // time, and the microbatches in flight.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

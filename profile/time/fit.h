@@ -1,7 +1,5 @@
 // Coefficients of kernel times fitted on measurements of one device, as load_kernel_times reads
 // them.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -175,4 +175,10 @@ enum class Limit : std::uint8_t {
 /// "tensor cores" is "arithmetic" in all tables: "memory", "launch".
 std::string_view name(Limit limit);
 
+/// The source of an estimate's coefficients.
+enum class TimeBasis : std::uint8_t {
+  calibrated,  ///< Fitted on measurements of this device.
+  data_sheet,  ///< The device's data sheet, with coefficients of other devices.
+};
+
 }  // namespace symprof::profile

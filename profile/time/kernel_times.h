@@ -1,7 +1,5 @@
 // Fitted times of a device: the coefficients of each kernel class, the residuals of the fitted
 // rows, and the interval widths. Written by scripts/time/.
-//
-// Public header.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,4 @@
 // The clock that a board's power limit sustains.
-//
-// Public header.
 #pragma once
 
 #include "base/device_spec.h"

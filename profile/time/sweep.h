@@ -1,6 +1,4 @@
 // Chooses the kernels to measure for a fit, most uncertain first. The caller runs and times them.
-//
-// Public header.
 #pragma once
 
 #include <functional>

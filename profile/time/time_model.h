@@ -1,6 +1,4 @@
 // Kernel times on a device, with an interval and the limiting resource.
-//
-// Public header.
 #pragma once
 
 #include <map>
@@ -14,12 +12,6 @@
 #include "profile/time/width.h"
 
 namespace symprof::profile {
-
-/// The source of an estimate's coefficients.
-enum class TimeBasis : std::uint8_t {
-  calibrated,  ///< Fitted on measurements of this device.
-  data_sheet,  ///< The device's data sheet, with coefficients of other devices.
-};
 
 struct TimeEstimate {
   double us = 0, low_us = 0, high_us = 0;  ///< 90 % interval.

@@ -1,7 +1,5 @@
 // The interval width of a kernel's time: calibrated on the rows of its class, depending on the
 // call's uncertainty.
-//
-// Public header.
 #pragma once
 
 #include <span>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "plan/fit.h"
+#include "plan/rent.h"
 #include "python/bindings/profile_handle.h"
 #include "report/formulas/formulas.h"
 

@@ -23,6 +23,7 @@
 #include "python/bindings/program_values.h"
 #include "python/bindings/run_tapes.h"
 #include "python/bindings/tables.h"
+#include "session/fit_answer.h"
 #include "session/read_job.h"
 #include "session/session.h"
 

@@ -6,8 +6,10 @@
 #include "report/plan/checkpoint.h"
 #include "report/plan/parallel_plan.h"
 #include "report/plan/throughput.h"
+#include "session/checkpoint_answer.h"
 #include "session/mesh.h"
 #include "session/read_text.h"
+#include "session/throughput_answer.h"
 
 namespace symprof::python {
 namespace {

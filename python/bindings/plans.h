@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "python/bindings/profile_handle.h"
+#include "session/checkpoint_answer.h"
 #include "session/parallel_plan.h"
 #include "session/session.h"
+#include "session/throughput_answer.h"
 
 namespace symprof::python {
 

@@ -1,7 +1,5 @@
 // Changes in the costs of a step between two models, or two versions of one: rows of two profiles
 // side by side.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
 // A comparison as text.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // The figures of a profile that formulas are fitted to, as one list of numbers that is the same for
 // every profile of a model.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

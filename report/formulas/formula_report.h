@@ -1,6 +1,4 @@
 // The formulas of a model, and the figures that they describe.
-//
-// Public header.
 #pragma once
 
 #include "report/formulas/formula_figures.h"

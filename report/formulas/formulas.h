@@ -1,6 +1,4 @@
 // Formulas of a model's figures, as text and as JSON (schema symprof.formulas/1).
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

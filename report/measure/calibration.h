@@ -1,6 +1,4 @@
 // The fitted classes of a calibration, as a table.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

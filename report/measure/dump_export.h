@@ -1,6 +1,4 @@
 // Tensors of a dump in formats that other programs read.
-//
-// Public header.
 #pragma once
 
 #include <span>

@@ -1,7 +1,5 @@
 // Two memory snapshots side by side, as text, as JSON (schema symprof.memory_comparison/1) and as
 // CSV.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,4 @@
 // A page about a memory snapshot: memory over events, by owner, which can be zoomed into.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

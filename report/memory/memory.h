@@ -1,6 +1,4 @@
 // An analyzed memory snapshot as text, as JSON (schema symprof.memory/1) and as CSV.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

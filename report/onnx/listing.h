@@ -1,7 +1,5 @@
 // A graph as readable lines: results with dtype and shape, small constants inline, module paths
 // above their nodes.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

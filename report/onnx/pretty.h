@@ -1,7 +1,5 @@
 // The text of onnx-array-api's onnx_simple_text_plot (pretty_onnx of onnx-diagnostic), to the
 // letter.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

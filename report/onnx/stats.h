@@ -1,6 +1,4 @@
 // The counts of a model as text, JSON and CSV.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

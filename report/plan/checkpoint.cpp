@@ -5,6 +5,7 @@
 #include <iterator>
 #include <map>
 
+#include "plan/checkpoint/knee.h"
 #include "record/module_path.h"
 #include "report/plan/checkpoint_text.h"
 #include "report/profile/memory_text.h"
@@ -12,6 +13,7 @@
 #include "report/profile/step_options.h"
 #include "report/write/format_number.h"
 #include "report/write/text_table.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

@@ -1,12 +1,11 @@
 // Checkpoint plans as text, as JSON (schema symprof.checkpoint_plan/1), as a page,
 // and as Python.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>
 
 #include "report/write/layout.h"
+#include "session/checkpoint_answer.h"
 #include "session/session.h"
 
 namespace symprof::report {

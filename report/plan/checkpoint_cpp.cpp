@@ -5,8 +5,10 @@
 #include <iterator>
 
 #include "base/error.h"
+#include "plan/checkpoint/answers.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/checkpoint_text.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

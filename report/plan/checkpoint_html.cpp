@@ -1,10 +1,13 @@
 #include <algorithm>
 #include <iterator>
 
+#include "plan/checkpoint/answers.h"
+#include "plan/checkpoint/knee.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/checkpoint_text.h"
 #include "report/profile/timeline_svg.h"
 #include "report/write/format_number.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

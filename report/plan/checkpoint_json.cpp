@@ -1,8 +1,10 @@
+#include "plan/checkpoint/knee.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/checkpoint_file.h"
 #include "report/plan/checkpoint_text.h"
 #include "report/profile/step_options.h"
 #include "report/write/json_writer.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

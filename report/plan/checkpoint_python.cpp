@@ -6,9 +6,11 @@
 #include <string>
 
 #include "base/error.h"
+#include "plan/checkpoint/answers.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/checkpoint_text.h"
 #include "report/plan/warm_start_python.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

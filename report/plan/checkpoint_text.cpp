@@ -14,6 +14,7 @@
 #include "report/profile/memory_text.h"
 #include "report/profile/names.h"
 #include "report/write/format_number.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

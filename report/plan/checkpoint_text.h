@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "plan/checkpoint/answers.h"
+#include "session/checkpoint_answer.h"
 #include "session/session.h"
 
 namespace symprof::report {

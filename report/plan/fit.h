@@ -1,6 +1,4 @@
 // The answer of `symprof fit` as text and as JSON (schema symprof.fit/1).
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

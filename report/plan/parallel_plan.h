@@ -1,6 +1,4 @@
 // Plans for several devices as text, as JSON (schema symprof.parallel_plan/1), and as Python.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

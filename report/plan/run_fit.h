@@ -1,6 +1,4 @@
 // The answer of `symprof fit --lengths` as text, as JSON (schema symprof.fit_run/1) and as CSV.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -7,6 +7,7 @@
 #include "report/write/format_number.h"
 #include "report/write/json_writer.h"
 #include "report/write/text_table.h"
+#include "session/throughput_answer.h"
 
 namespace symprof::report {
 namespace {

@@ -1,12 +1,11 @@
 // Batches and their plans, as text and as JSON (schema symprof.throughput/1).
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>
 
 #include "report/write/layout.h"
 #include "session/session.h"
+#include "session/throughput_answer.h"
 
 namespace symprof::report {
 

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "record/optimizer_states.h"
+#include "session/checkpoint_answer.h"
 
 namespace symprof::report {
 namespace {

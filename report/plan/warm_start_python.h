@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "session/checkpoint_answer.h"
 #include "session/session.h"
 
 namespace symprof::report {

@@ -1,7 +1,5 @@
 // The step as a trace of events that Perfetto and chrome://tracing open, of a run that never
 // happened.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -8,11 +8,14 @@
 #include <vector>
 
 #include "base/setting.h"
-#include "measure/measurement.h"
 #include "profile/profile.h"
 #include "record/step_options.h"
 #include "report/profile/columns.h"
 #include "report/profile/rows.h"
+
+namespace symprof::measure {
+struct Measurement;  // measure/measurement.h
+}
 
 namespace symprof::report {
 

@@ -7,11 +7,15 @@
 #include <fmt/format.h>
 
 #include "base/setting.h"
-#include "measure/measurement.h"
 #include "profile/profile.h"
-#include "record/step_options.h"
-#include "report/profile/step_options.h"
-#include "session/memory_snapshot.h"
+#include "session/settings.h"
+
+namespace symprof {
+struct MeasuredMemory;  // session/memory_snapshot.h
+}
+namespace symprof::measure {
+struct Measurement;  // measure/measurement.h
+}
 
 namespace symprof::report {
 

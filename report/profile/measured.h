@@ -1,6 +1,4 @@
 // Measurements beside estimates: a table, lines and JSON.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // A measured memory history beside the predicted one: a table of what their peaks differ by, lines,
 // a verdict, and JSON.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // Two measurements of one model side by side: a table by node, and JSON (schema
 // symprof.measured_comparison/1).
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

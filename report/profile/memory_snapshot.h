@@ -1,7 +1,5 @@
 // A memory snapshot as torch.cuda.memory._dump_snapshot writes it, of a run that never happened:
 // pytorch.org/memory_viz and torch/cuda/_memory_viz.py open it.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,4 @@
 // Memory at the peak by owner, as words, as a table and as JSON.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,6 +1,4 @@
 // The options of a step, in one line and in JSON.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -12,9 +12,11 @@
 #include "report/profile/columns.h"
 #include "report/profile/rows.h"
 #include "report/write/layout.h"
-#include "report/write/text_table.h"
 
 namespace symprof::report {
+
+struct TextTable;                   // report/write/text_table.h
+enum class Density : std::uint8_t;  // report/write/text_table.h
 
 /// One line per row. A figure with calls without a rule is "?", or ">" and its known part.
 TextTable text_table(const std::vector<Row>& rows, const std::vector<Column>& columns, Unit unit,

@@ -1,6 +1,4 @@
 // A field of a CSV file.
-//
-// Public header.
 #pragma once
 
 #include <string>

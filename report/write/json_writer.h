@@ -1,7 +1,5 @@
 // Writes JSON straight into a buffer, in the order of the calls: a profile of many thousand calls
 // takes a few milliseconds, without an intermediate document.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

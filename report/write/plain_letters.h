@@ -1,6 +1,4 @@
 // Tables for ASCII-only destinations.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,7 +1,5 @@
 // A table of text for a terminal or a file: aligned columns, numbers aligned at their units, long
 // names shortened in the middle where the terminal is too narrow.
-//
-// Public header.
 #pragma once
 
 #include <fmt/format.h>

@@ -1,7 +1,5 @@
 // The terminal columns of UTF-8 text: East Asian letters and emoji take two, combining accents
 // none. Invalid bytes take one each.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
 #include "session/engine/flops.h"
 
+#include "profile/profile.h"
 #include "session/inference_settings.h"
 #include "session/session.h"
 

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "measure/run.h"
+#include "profile/profile.h"
 #include "session/session.h"
 
 namespace symprof {

@@ -1,7 +1,9 @@
 #include "session/onnx/savings.h"
 
 #include "base/error.h"
+#include "profile/profile.h"
 #include "session/session.h"
+#include "trace/load.h"
 #include "workbench/model.h"
 
 namespace symprof {

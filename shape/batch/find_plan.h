@@ -1,7 +1,5 @@
 // Finds the numbers of a graph that are its batch, by comparing runs with the file's batch and
 // another one.
-//
-// Public header.
 #pragma once
 
 #include "record/step_options.h"

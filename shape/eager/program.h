@@ -1,7 +1,5 @@
 // A program that runs under a fake mode, such as a Python training script: each operator call of
 // its own becomes a node of the module whose code runs.
-//
-// Public header.
 #pragma once
 
 #include <ATen/core/Tensor.h>

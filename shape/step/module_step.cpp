@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "meta/fake/error_text.h"
+#include "meta/fake/fake_mode.h"
 #include "meta/fake/fake_tensor.h"
 #include "shape/step/bias_split.h"
 #include "shape/step/module_nodes.h"
@@ -105,6 +106,10 @@ class ModuleStep {
 };
 
 }  // namespace
+
+WithoutStorage::WithoutStorage()
+    : mode_(std::make_unique<meta::FakeMode>(meta::AttentionPolicy{}, nullptr)) {}
+WithoutStorage::~WithoutStorage() = default;
 
 Recording propagate_module(torch::nn::Module& module, const std::vector<TensorSpec>& inputs,
                            const ForwardFunction& forward, const StepOptions& options) {

@@ -7,22 +7,38 @@
 
 #include <array>
 #include <functional>
+#include <memory>
 #include <tuple>
 #include <utility>
 #include <vector>
 
-#include "meta/fake/fake_mode.h"
 #include "record/recording.h"
 #include "record/step_options.h"
 #include "shape/step/module_scope.h"
 
+namespace symprof::meta {
+class FakeMode;  // meta/fake/fake_mode.h
+}
+
 namespace symprof::shape {
 
-/// Runs `build` under a fake mode: the weights of the module that it creates have no storage.
+/// While it lives, tensors that are created on this thread have no storage.
+class WithoutStorage {
+ public:
+  WithoutStorage();
+  ~WithoutStorage();
+  WithoutStorage(const WithoutStorage&) = delete;
+  WithoutStorage& operator=(const WithoutStorage&) = delete;
+
+ private:
+  std::unique_ptr<meta::FakeMode> mode_;
+};
+
+/// Runs `build` on such tensors: the weights of the module that it creates have no storage.
 /// Tensors created from data (torch::tensor(0)) stay real host tensors.
 template <class Build>
 auto build_fake(Build&& build) {
-  const meta::FakeMode mode({}, nullptr);
+  const WithoutStorage without_storage;
   return std::forward<Build>(build)();
 }
 

@@ -2,6 +2,7 @@
 #include <cstdio>
 #include <exception>
 
+#include "profile/profile.h"
 #include "session/session.h"
 
 int main(int argc, char** argv) {

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "measure/kineto/kineto.h"
+#include "measure/run.h"
 #include "session/session.h"
 #include "tests/support/source_folder.h"
 

@@ -1,6 +1,4 @@
 // Tensor specs of a graph's values, from a recorded run.
-//
-// Public header.
 #pragma once
 
 #include <optional>

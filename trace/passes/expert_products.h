@@ -1,7 +1,5 @@
 // Experts whose products are one call each: rows of tokens, sorted by expert, times the expert's
 // matrix (torch._grouped_mm, and its replacement in transformers).
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,4 @@
 // Another batch for a graph whose file fixes the size of its batch.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

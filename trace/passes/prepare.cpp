@@ -7,6 +7,7 @@
 #include "trace/passes/frozen_parameters.h"
 #include "trace/passes/inline_regions.h"
 #include "trace/passes/key_value_cache.h"
+#include "trace/passes/other_batch.h"
 #include "trace/passes/pipeline_stages.h"
 #include "trace/passes/position_tables.h"
 #include "trace/passes/restore_norms.h"

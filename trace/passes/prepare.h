@@ -12,11 +12,11 @@
 #include <vector>
 
 #include "record/step_options.h"
-#include "trace/graph/recorded_specs.h"
 #include "trace/passes/bind_inputs.h"
-#include "trace/passes/other_batch.h"
 
 namespace symprof::trace {
+
+struct BatchPlan;  // trace/passes/other_batch.h
 
 /// The options of a graph's preparation.
 struct PrepareOptions {
@@ -25,7 +25,7 @@ struct PrepareOptions {
   std::optional<DType> dtype;
   StepOptions step;
   /// Runs a graph and returns the specs of its values: a cache needs the sizes of keys and values.
-  std::function<ValueSpecs(const Graph&)> specs_of;
+  std::function<std::vector<std::optional<TensorSpec>>(const Graph&)> specs_of;
   /// The sizes that follow the batch of a graph with bound inputs and a fixed batch
   /// (shape/batch/find_plan.h); empty: the fixed batch stays.
   std::function<BatchPlan(const Graph&)> batch_plan_of;

@@ -1,6 +1,4 @@
 // Switches a graph's operators between training and evaluation.
-//
-// Public header.
 #pragma once
 
 #include "record/step_options.h"

@@ -1,7 +1,5 @@
 // TorchScript files (.pt of torch.jit.save) as a graph. The declarations need no LibTorch; the
 // definitions of `load_torchscript` and below it do.
-//
-// Public header.
 #pragma once
 
 #include <string>

@@ -1,6 +1,4 @@
 // Options that decide which path through a script is taken.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // The weights of a TorchScript file. The declaration needs no LibTorch; the definition does.
-//
-// Public header.
 #pragma once
 
 #include <map>

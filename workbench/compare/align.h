@@ -1,6 +1,4 @@
 // Alignment of the rows of two runs.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

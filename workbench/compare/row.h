@@ -1,6 +1,4 @@
 // The data of each value in a comparison of two runs.
-//
-// Public header.
 #pragma once
 
 #include <array>

@@ -1,6 +1,4 @@
 // Calls of modules and nodes in a graph, with their inputs and outputs.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

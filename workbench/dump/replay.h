@@ -1,7 +1,5 @@
 // Replays the calls of a dump with another graph: on the dumped inputs, compared with the dumped
 // outputs.
-//
-// Public header.
 #pragma once
 
 #include <optional>

@@ -1,6 +1,4 @@
 // Runs a graph and dumps inputs and outputs of chosen calls.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

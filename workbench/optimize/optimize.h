@@ -1,6 +1,4 @@
 // Simplifies a model: applies rules until none matches.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // The rules that count FLOPs and bytes, family by family; profile/operators/families.h lists them.
-//
-// Public header.
 #pragma once
 
 #include "profile/cost/flops/rules.h"

@@ -1,7 +1,5 @@
 // The default cost of a call: every input is read once and every output written once. Rules add
 // their FLOPs, and override the bytes where a kernel touches fewer (gathers, fills).
-//
-// Public header.
 #pragma once
 
 #include <array>

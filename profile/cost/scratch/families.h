@@ -1,6 +1,4 @@
 // The rules for the scratch memory of calls, by family; profile/operators/families.h lists them.
-//
-// Public header.
 #pragma once
 
 #include "profile/cost/scratch/scratch.h"

@@ -1,7 +1,5 @@
 // The rules of which kernels a call launches, family by family; profile/operators/families.h lists
 // them. A family without rules is not modelled.
-//
-// Public header.
 #pragma once
 
 #include "profile/cost/time/rules.h"

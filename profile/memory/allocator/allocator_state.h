@@ -1,6 +1,4 @@
 // Counters, events and segments of the simulated allocator.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,5 @@
 // PyTorch's CUDA caching allocator, simulated: the same sequence of requests and frees gives the
 // same addresses, the same reserved memory and the same failures as the real one.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,4 @@
 // Tapes of the steps of a program that ran.
-//
-// Public header.
 #pragma once
 
 #include <vector>

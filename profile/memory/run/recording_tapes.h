@@ -1,6 +1,4 @@
 // Tapes of a recorded step, for a run in which other steps come before and after it.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

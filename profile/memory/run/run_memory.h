@@ -1,7 +1,5 @@
 // Memory of a run whose steps differ: tapes of steps, run one after another on one simulated
 // allocator.
-//
-// Public header.
 #pragma once
 
 #include <array>

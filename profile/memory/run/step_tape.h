@@ -1,7 +1,5 @@
 // What a step asks of the allocator, cut out of a loop so that it can run after any other
 // step of that loop.
-//
-// Public header.
 #pragma once
 
 #include <cstddef>

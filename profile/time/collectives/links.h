@@ -1,7 +1,5 @@
 // The links of a device to its neighbors and to the network, and measured times of collectives
 // relative to NCCL's model. A file of devices/links/.
-//
-// Public header.
 #pragma once
 
 #include <map>

@@ -1,7 +1,5 @@
 // NCCL's own cost model of collectives, by which it chooses an algorithm and a protocol
 // (NVIDIA/nccl, src/graph/tuning.cc at 2.30).
-//
-// Public header.
 #pragma once
 
 #include <cstdint>

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "shape/step/propagate.h"
+#include "trace/graph/recorded_specs.h"
 #include "trace/passes/prepare.h"
 
 namespace symprof::test {

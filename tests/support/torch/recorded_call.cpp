@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "meta/fake/convert.h"
 #include "meta/fake/error_text.h"
+#include "profile/operators/operators.h"
 #include "tests/support/torch/recorded_tensor.h"
 
 namespace symprof::test {

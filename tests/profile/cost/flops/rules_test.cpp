@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "base/error.h"
+#include "profile/operators/families.h"
 #include "profile/operators/operators.h"
 #include "tests/support/rule_cases.h"
 
