@@ -4,6 +4,7 @@
 // Public header.
 #pragma once
 
+#include "record/operator_call.h"
 #include "record/recording.h"
 #include "record/step_options.h"
 #include "trace/graph/graph.h"
@@ -20,6 +21,8 @@ struct Library {
   /// ONNX operators that can be lowered, sorted.
   std::vector<std::string> (*lowered_operators)();
   trace::WeightValues (*load_torchscript_weights)(const std::string& path);
+  std::vector<Recording> (*run_calls)(const std::vector<OperatorCall>& calls,
+                                      const StepOptions& options);
 };
 
 /// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.
