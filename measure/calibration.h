@@ -15,6 +15,8 @@ struct Calibration {
   std::vector<profile::MeasuredKernel> kernels;  ///< In measurement order.
   /// A few kernels, repeated throughout the calibration.
   std::vector<profile::MeasuredKernel> repeated;
+  /// Kernels of a program's trace: whatever sizes it has, not those that a fit needs.
+  bool is_of_program = false;
 };
 
 /// Variation of the device's speed: half width (natural logarithm) of the interval with 90 % of the

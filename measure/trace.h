@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "record/operator_call.h"
 #include "record/recording.h"
 
 namespace symprof::measure {
@@ -37,6 +38,8 @@ struct Operator {
   /// Sizes of each argument; an empty list for an argument that is no tensor. Empty if not
   /// recorded.
   std::vector<std::vector<std::int64_t>> input_sizes;
+  /// Index into Trace::arguments; none if a trace does not tell types, strides and numbers.
+  std::int32_t arguments = none;
 };
 
 /// One device activity. Nanoseconds of the recording's clock.
@@ -75,6 +78,8 @@ struct Trace {
   std::vector<OperatorId> steps;       ///< The profiler's steps, in order of start; may be empty.
   std::vector<OperatorId> updates;     ///< Without steps: the optimizer's, in order of start.
   std::int64_t unreadable_events = 0;  ///< Skipped events with a missing or invalid time.
+  /// Distinct lists of arguments, with all that the profiler writes of them.
+  std::vector<std::vector<OperatorArgument>> arguments;
 };
 
 /// The user-visible operator: the innermost range from `from` outwards that is an operator but not

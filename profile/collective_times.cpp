@@ -38,11 +38,11 @@ CollectiveWork work_of(const Collective& collective, const MeshShape& mesh) {
   return {kind_of(collective.op), collective.bytes(), ranks, is_hop ? std::min(spread, 2) : spread};
 }
 
-std::vector<double> times_of(std::span<const Collective> collectives, const CollectiveModel& model,
-                             const MeshShape& mesh) {
-  std::vector<double> times;
+std::vector<CollectiveTime> times_of(std::span<const Collective> collectives,
+                                     const CollectiveModel& model, const MeshShape& mesh) {
+  std::vector<CollectiveTime> times;
   times.reserve(collectives.size());
-  for (const Collective& one : collectives) times.push_back(model.time(work_of(one, mesh)).us);
+  for (const Collective& one : collectives) times.push_back(model.time(work_of(one, mesh)));
   return times;
 }
 

@@ -22,9 +22,8 @@ struct MeshShape {
 /// The collective as passed to NCCL. A send and its matching receive are one.
 CollectiveWork work_of(const Collective& collective, const MeshShape& mesh);
 
-/// Microseconds by collective, for `us` of a TimedCollective. Throws what CollectiveModel::time
-/// throws.
-std::vector<double> times_of(std::span<const Collective> collectives, const CollectiveModel& model,
-                             const MeshShape& mesh);
+/// By collective, for the times of a TimedCollective. Throws what CollectiveModel::time throws.
+std::vector<CollectiveTime> times_of(std::span<const Collective> collectives,
+                                     const CollectiveModel& model, const MeshShape& mesh);
 
 }  // namespace symprof::profile

@@ -202,17 +202,29 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
   profile.time = std::move(step);
 }
 
+void join_reaches(StepTime& step, const Reach& one, const Reach& other) {
+  step.low_us = step.step_us * std::exp(-std::hypot(std::log(one.low), std::log(other.low)));
+  step.high_us = step.step_us * std::exp(std::hypot(std::log(one.high), std::log(other.high)));
+}
+
 void add_collectives(Profile& profile, const DeviceSpec& device,
                      const std::vector<TimedCollective>& collectives) {
   StepTime& step = profile.time.value();
   std::vector<std::optional<CallTime>> calls(profile.recording.calls.size());
   for (const NodeProfile& node : profile.nodes)
     for (const CallProfile& call : node.calls) calls[call.call] = call.time;
-  // Errors of collectives are at most as wide as those of the step, and not correlated with them.
-  const double low = step.step_us > 0 ? step.low_us / step.step_us : 1;
-  const double high = step.step_us > 0 ? step.high_us / step.step_us : 1;
+  const Reach of_kernels =
+      step.step_us > 0 ? Reach{step.low_us / step.step_us, step.high_us / step.step_us} : Reach{};
   run_steps(calls, device, collectives, step);
-  step.low_us = step.step_us * low, step.high_us = step.step_us * high;
+  const auto reach = [&](double TimedCollective::*end) {
+    std::vector<TimedCollective> others = collectives;
+    for (TimedCollective& one : others) one.us = one.*end;
+    StepTime other = step;
+    run_steps(calls, device, others, other);
+    return step.step_us > 0 ? other.step_us / step.step_us : 1;
+  };
+  join_reaches(step, of_kernels,
+               {reach(&TimedCollective::low_us), reach(&TimedCollective::high_us)});
 }
 
 StepLoad load_of_step(const Recording& recording, const DeviceSpec& device, TimeModel& model,

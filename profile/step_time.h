@@ -26,9 +26,18 @@ void add_times(Profile& profile, const DeviceSpec& device, TimeModel& model,
 
 /// Reruns the step of a profile that has times, with concurrent collectives: fills
 /// `communication_us`, `exposed_us`, and the step time and schedule derived from them.
-/// `collectives`: in issue order.
+/// `collectives`: in issue order. Their intervals are part of the step's: all of them may be as
+/// fast or as slow as theirs allow at once, for one library and one kind of link carries them.
 void add_collectives(Profile& profile, const DeviceSpec& device,
                      const std::vector<TimedCollective>& collectives);
+
+/// How far an end of an interval is from its middle, as a factor.
+struct Reach {
+  double low = 1, high = 1;
+};
+
+/// Sets the interval of `step` to the two, which are independent.
+void join_reaches(StepTime& step, const Reach& one, const Reach& other);
 
 /// The load of one call on the two queues of a step, in microseconds.
 struct CallLoad {

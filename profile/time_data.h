@@ -30,6 +30,7 @@ struct TimedCollective {
   CallId before_call = 0;
   CallId needed_by = 0;  ///< Calls from this one on wait for it; behind the last: the step does.
   double us = 0;
+  double low_us = us, high_us = us;  ///< Nine of ten measurements lie between the two.
 };
 
 /// One call, on the device.

@@ -45,6 +45,9 @@ struct CalibratedDevice {
   std::vector<profile::TimeClass> left_out;  ///< Measured, but not often enough for a fit.
 };
 
+/// Kernels of a program's trace (`is_of_program`) adjust the times that `like` has, or the data
+/// sheet's (profile/time/adjust.h); others are fitted anew.
+///
 /// `like`: the device that provides the file's other properties, and the kernel times of classes
 /// that were not fitted; for a CPU, the GPU whose memory its profiles show. Throws Error where the
 /// calibration lacks measurements that a fit needs.

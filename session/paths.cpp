@@ -32,6 +32,8 @@ std::string devices_folder() {
   return SYMPROF_SOURCE_DEVICES;
 }
 
+std::string data_sheet_path() { return devices_folder() + "/time/data_sheet.json"; }
+
 std::string torch_library_path() {
   const fs::path folder = library_folder();
   return folder.empty() ? "libsymprof_torch.so" : (folder / "libsymprof_torch.so").string();

@@ -2,6 +2,7 @@
 // returns its functions.
 #pragma once
 
+#include "record/operator_call.h"
 #include "record/recording.h"
 #include "record/step_options.h"
 #include "trace/graph/graph.h"
@@ -18,6 +19,8 @@ struct Library {
   /// ONNX operators that can be lowered, sorted.
   std::vector<std::string> (*lowered_operators)();
   trace::WeightValues (*load_torchscript_weights)(const std::string& path);
+  std::vector<Recording> (*run_calls)(const std::vector<OperatorCall>& calls,
+                                      const StepOptions& options);
 };
 
 /// Name of the symbol in libsymprof_torch.so; its type is LibraryFunction.

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "measure/kineto/arguments.h"
 #include "measure/kineto/read_file.h"
 
 namespace symprof::measure::kineto {
@@ -133,6 +134,7 @@ class Reader {
           const std::string_view name = text_of(properties, "name");
           if (!name.empty() && events_.device_name.empty()) events_.device_name = name;
         }
+    events_.arguments = arguments_.take();
     return std::move(events_);
   }
 
@@ -161,6 +163,7 @@ class Reader {
       op.sequence = integer_of(*arguments, "Sequence number");
       op.forward_thread = integer_of(*arguments, "Fwd thread id").value_or(0);
       op.input_sizes = sizes_of(*arguments);
+      op.arguments = arguments_.add(*arguments);
       // Operators, unlike kernels, have their own id here in all versions.
       order = integer_of(*arguments, "External id");
       if (!order) order = integer_of(*arguments, "external id");
@@ -205,6 +208,7 @@ class Reader {
   }
 
   Events events_;
+  ArgumentLists arguments_;
   std::map<std::pair<std::string, std::string>, std::int32_t> threads_;
 };
 

@@ -29,6 +29,7 @@ struct Events {
   std::vector<HostCall> calls;
   std::vector<Activity> activities;                        ///< In file order, not yet linked.
   std::vector<std::optional<std::uint32_t>> correlations;  ///< By activity.
+  std::vector<std::vector<OperatorArgument>> arguments;    ///< Distinct; operators refer to them.
   std::int64_t unreadable = 0;  ///< Events of these kinds without a time.
 };
 

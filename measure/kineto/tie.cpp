@@ -211,7 +211,8 @@ Trace tie(Events events, const std::string& path) {
               .threads = events.threads,
               .operators = in_order(events),
               .activities = events.activities,
-              .unreadable_events = events.unreadable};
+              .unreadable_events = events.unreadable,
+              .arguments = std::move(events.arguments)};
   nest(trace.operators);
   find_phases(trace.operators, trace.threads.size());
   tie_activities(trace, events);

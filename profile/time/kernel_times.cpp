@@ -120,6 +120,9 @@ class TimesReader {
       if (times.factors[kind] = number(factor, "factors." + kind); times.factors[kind] <= 0)
         fail("factors." + kind, "is not above 0");
     times.is_calibrated = json.value("calibrated", false);
+    if (json.contains("largest_residual"))
+      times.largest_residual = number(json["largest_residual"], "largest_residual");
+    times.is_at_boost = json.value("at_boost", false);
     times.floor_is_host = json.value("floor_is_host", false);
     if (json.contains("points")) {
       times.points.reserve(json["points"].size());
@@ -134,6 +137,12 @@ class TimesReader {
 };
 
 }  // namespace
+
+double factor_of(const KindFactors& factors, std::string_view kind) {
+  auto found = factors.find(kind);
+  if (found == factors.end()) found = factors.find(other_kinds);
+  return found == factors.end() ? 1 : found->second;
+}
 
 KernelTimes parse_kernel_times(const std::string& json, const std::string& path) {
   try {

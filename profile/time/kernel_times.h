@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "profile/time/kernel.h"
@@ -27,6 +28,11 @@ struct Spread {
   double deviation = 1, scatter = 1, launch = 0;
 };
 
+using KindFactors = std::map<std::string, double, std::less<>>;
+constexpr std::string_view other_kinds = "other";
+/// The kind's own factor, else that of `other_kinds`, else 1.
+double factor_of(const KindFactors& factors, std::string_view kind);
+
 struct ClassTimes {
   std::vector<double> coefficients;  ///< In the order of the class' formula.
   std::vector<ResidualPoint> points;
@@ -36,13 +42,18 @@ struct ClassTimes {
   Spread spread;
   /// Half width (natural logarithm) of what measurements of one kernel on one kind of GPU differ by
   /// from one board, driver, library and way to time to another. Of all devices: in the data
-  /// sheet's times.
+  /// sheet's times. Above 0 in a device's own: what two runs on one board differ by.
   double campaigns = 0;
-  /// By kind of kernel (kind_of): factor on the formula's time; 1 if absent.
-  std::map<std::string, double, std::less<>> factors;
+  /// By kind of kernel (kind_of): factor on the formula's time; that of `other_kinds` if absent.
+  KindFactors factors;
   std::string fitted_on;  ///< The source of the fitted rows.
   /// False: the coefficients were fitted on other devices.
   bool is_calibrated = false;
+  /// Larger residuals are outliers (natural logarithm); 0: the formula's own bound. Above where
+  /// each point is the median of several calls.
+  double largest_residual = 0;
+  /// The coefficients are those of all devices, for the boost clock: the board's power lowers it.
+  bool is_at_boost = false;
   /// Rows were timed one call at a time, so "floor" is mostly host time.
   bool floor_is_host = false;
   /// Times of kernels whose operands are in L2; null: not measured separately.

@@ -134,6 +134,8 @@ struct TimeModel::Device {
 
   /// What own times of a class differ by from one board and campaign to another.
   double campaigns_of(TimeClass time_class) const {
+    if (const auto* found = find(own, time_class); found != nullptr && (*found)->campaigns > 0)
+      return (*found)->campaigns;
     if (spec.speed_half_width) return 0;  // Its times were measured on this very board.
     for (TimeClass one = time_class;; one = formula_of(one).like) {
       const auto* found = find(data_sheet, one);
@@ -202,11 +204,14 @@ std::optional<TimeModel::Parts> TimeModel::parts_of(const Kernel& kernel, bool i
   std::vector<double> coefficients = times->coefficients;
   if (device_->floor != Floor::measured && times->floor_is_host)
     coefficients[0] = device_->launch_us;
-  Parts parts{times, is_borrowed, is_own, device_->formula_at_clock(kernel, coefficients, is_own)};
+  const bool has_own_clock = is_own && !times->is_at_boost;
+  Parts parts{times, is_borrowed, is_own,
+              device_->formula_at_clock(kernel, coefficients, has_own_clock)};
   if (!std::isfinite(parts.formula.us)) return std::nullopt;
   parts.uncertainty.launch = std::min(coefficients[0] / parts.formula.us, 1.0);
   if (times->points.empty()) return parts;  // The interval is the half width.
-  const ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
+  ResidualKernel process = residuals_on(formula, device_->gpu.is_cpu);
+  process.largest = std::max(process.largest, times->largest_residual);
   parts.uncertainty.prior = std::hypot(process.deviation, process.noise);
   ResidualAt residual{.deviation = root_mean_square(times->points, process)};
   if (!is_borrowed)
@@ -230,8 +235,7 @@ std::optional<TimeEstimate> TimeModel::compute(const Kernel& kernel, bool in_cac
   const double half = std::hypot(half_width(times.interval, times.spread, parts->uncertainty),
                                  parts->is_own ? device_->campaigns_of(kernel.time_class) : 0.0);
   const double more = (kernel.launches - 1) * device_->launch_us;
-  const auto factor = times.factors.find(kind_of(kernel));
-  const double scale = factor == times.factors.end() || parts->is_borrowed ? 1 : factor->second;
+  const double scale = parts->is_borrowed ? 1 : factor_of(times.factors, kind_of(kernel));
   const double us = parts->formula.us * scale * std::exp(parts->residual) + more;
   return TimeEstimate{
       us, us * std::exp(-half), us * std::exp(half), parts->formula.limit,

@@ -39,6 +39,10 @@ nlohmann::ordered_json json_of(const ClassTimes& times, const Formula& formula) 
     json["spread"] = {{"deviation", with_decimals(times.spread.deviation, 3)},
                       {"scatter", with_decimals(times.spread.scatter, 3)},
                       {"launch", with_decimals(times.spread.launch, 3)}};
+  if (times.campaigns > 0) json["campaigns"]["half_width"] = with_digits(times.campaigns, 4);
+  if (times.largest_residual > 0)
+    json["largest_residual"] = with_decimals(times.largest_residual, 3);
+  if (times.is_at_boost) json["at_boost"] = true;
   if (times.floor_is_host) json["floor_is_host"] = true;
   for (const auto& [kind, factor] : times.factors) json["factors"][kind] = with_digits(factor, 4);
   if (!points.empty()) json["points"] = std::move(points);

@@ -49,4 +49,21 @@ void write_calibration(fmt::memory_buffer& out, const CalibratedDevice& device,
                    profile::name(one));
 }
 
+void write_traced_time(fmt::memory_buffer& out, const TracedKernels& traced) {
+  const measure::TracedTime& time = traced.time;
+  const std::pair<double, const char*> parts[] = {
+      {traced.used_us, "kernels that were fitted"},
+      {traced.several_classes_us, "operators with kernels of several classes"},
+      {time.no_arguments, "operators without shapes, types, strides or numbers"},
+      {time.overlapped, "kernels that ran beside others"},
+      {time.graph, "CUDA graphs, which hide operators"},
+      {time.no_operator, "no operator with a known cost"},
+      {traced.other_us, "copies from and to the host, and operators that cannot be replayed"},
+  };
+  fmt::format_to(std::back_inserter(out), "{} of kernels:\n", format_time(time.total));
+  for (const auto& [us, words] : parts)
+    if (us > 0)
+      fmt::format_to(std::back_inserter(out), "  {:5.1f} %  {}\n", us / time.total * 100, words);
+}
+
 }  // namespace symprof::report

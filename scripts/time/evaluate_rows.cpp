@@ -37,6 +37,7 @@
 #include "profile/time/time_model.h"
 #include "profile/time/width.h"
 #include "scripts/time/operator_kernels.h"
+#include "scripts/time/trace_rows.h"
 #include "scripts/time/work_columns.h"
 
 namespace {
@@ -216,12 +217,17 @@ int main(int count, char** arguments) try {
     print_kernels(load_device(given[2]), given[3], std::cout);
     return 0;
   }
+  if (count == 4 && given[1] == "trace") {
+    symprof::print_trace_rows(given[2], given[3], std::cout);
+    return 0;
+  }
   std::cerr
       << "usage: symprof_time_rows fit DEVICE.json CLASS ROWS.csv\n"
          "       symprof_time_rows judge DEVICE.json TIMES.json CLASS ROWS.csv [DATA_SHEET.json]\n"
          "       symprof_time_rows spread JUDGED.csv\n"
          "       symprof_time_rows collectives LINKS.json COMPUTE_MAJOR ROWS.csv\n"
-         "       symprof_time_rows kernels DEVICE.json CALLS.json\n";
+         "       symprof_time_rows kernels DEVICE.json CALLS.json\n"
+         "       symprof_time_rows trace DEVICE TRACE.json.gz\n";
   return 2;
 } catch (const std::exception& error) {
   std::cerr << error.what() << "\n";

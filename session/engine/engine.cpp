@@ -24,8 +24,7 @@ void add_costs(EngineAnswer& answer, const EngineQuestion& question, const Devic
   answer.costs = engine::cost_layers(
       answer.engine, answer.summary, device, answer.model ? &*answer.model : nullptr,
       answer.map ? &*answer.map : nullptr, flops ? &*flops : nullptr);
-  profile::TimeModel times =
-      profile::time_model_of(device, devices_folder() + "/time/data_sheet.json");
+  profile::TimeModel times = profile::time_model_of(device, data_sheet_path());
   engine::estimate_layers(answer.engine, answer.summary, times, *answer.costs);
 }
 

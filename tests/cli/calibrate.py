@@ -15,6 +15,27 @@ from program import TINY
 MOMENT = "0.03"
 
 
+def relu_us(numbers):
+    """An H100 that is half as fast as the shipped one, about."""
+    return 4 + 8 * numbers / 1.2e6
+
+
+def trace_of_relus(sizes):
+    """What torch.profiler writes with record_shapes=True of a ReLU of each size, one after the other."""
+    events, now = [], 0
+    for index, size in enumerate(sizes, 1):
+        arguments = {"External id": index, "Input Dims": [[size]], "Input type": ["float"], "Input Strides": [[1]],
+                     "Concrete Inputs": [""]}
+        events += [
+            {"ph": "X", "cat": "cpu_op", "name": "aten::relu", "pid": 1, "tid": 1, "ts": now, "dur": 9, "args": arguments},
+            {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 1, "tid": 1, "ts": now + 1, "dur": 2,
+             "args": {"correlation": index}},
+            {"ph": "X", "cat": "kernel", "name": "vectorized_elementwise_kernel", "pid": 0, "tid": 7, "ts": now + 20,
+             "dur": relu_us(size), "args": {"correlation": index, "device": 0, "stream": 7}}]
+        now += 100 + relu_us(size)
+    return {"deviceProperties": [{"name": "NVIDIA H100 80GB HBM3"}], "traceEvents": events}
+
+
 class Calibrate(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -107,6 +128,42 @@ class Calibrate(unittest.TestCase):
         self.assertEqual(result.returncode, 2)
         self.assertIn("damaged.json", result.stderr)
         self.assertEqual(len(result.stderr.splitlines()), 2, result.stderr)
+
+    def test_a_trace_gives_a_device(self):
+        trace, device = self.folder / "trace.json", str(self.folder / "traced.json")
+        trace.write_text(json.dumps(trace_of_relus([2 ** power for power in range(10, 28)])))
+        result = program.run("calibrate", "--from", str(trace), "-o", device)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"elementwise +18 ")
+        self.assertRegex(result.stdout, r"100\.0 % +kernels that were fitted")
+        self.assertIn("18 kernels of a program", json.loads(pathlib.Path(device).read_text())["source"])
+        for numbers in (3 * 2 ** 12, 3 * 2 ** 18, 3 * 2 ** 24):  # Between those of the trace.
+            path = self.folder / f"relu_{numbers}.onnx"
+            path.write_bytes(onnx_bytes.model([onnx_bytes.node("Relu", ["x"], ["y"])], {"x": (numbers,)}, {"y": (numbers,)}))
+            report = program.read("profile", str(path), "--mode", "inference", "--device", device, "--time")
+            times = [call["time_us"] for node in report["nodes"] for call in node["calls"] if call["op"] == "aten::relu"]
+            self.assertEqual(len(times), 1)
+            self.assertAlmostEqual(times[0] / relu_us(numbers), 1, delta=0.2)
+
+    def test_a_trace_without_shapes_is_refused(self):
+        trace, device = self.folder / "no_shapes.json", str(self.folder / "refused.json")
+        whole = trace_of_relus([1024])
+        for event in whole["traceEvents"]:
+            if event["cat"] == "cpu_op":
+                event["args"] = {"External id": 1}
+        trace.write_text(json.dumps(whole))
+        cases = {"record_shapes=True": [trace], "names no GPU": [self.folder / "no_gpu.json"],
+                 "another trace of a": [trace, self.folder / "other.json"]}
+        (self.folder / "no_gpu.json").write_text(json.dumps({"traceEvents": []}))
+        (self.folder / "other.json").write_text(json.dumps({**whole, "deviceProperties": [{"name": "Tesla T4"}]}))
+        for words, traces in cases.items():
+            result = program.run("calibrate", *(word for one in traces for word in ("--from", str(one))), "-o", device)
+            self.assertEqual(result.returncode, 2, result.stdout)
+            self.assertIn(words, result.stderr)
+            self.assertFalse(pathlib.Path(device).exists())
+        result = program.run("calibrate", "--from", str(trace), "--minutes", "1", "-o", device)
+        self.assertNotEqual(result.returncode, 0)
+        self.assertIn("--minutes", result.stderr)
 
     def test_a_step_that_memory_cannot_hold_is_refused(self):
         result = program.run("measure", "models/llama_7b.pt2", "--set", "batch=4096", "--mode", "inference", "--dtype", "fp64")

@@ -28,7 +28,9 @@ TEST_SUITE("collective_times") {
                             .output_bytes = 16 << 20};
     const auto times = times_of(std::span(&gather, 1), model, mesh);
     REQUIRE(times.size() == 1);
-    CHECK(times[0] == model.time({CollectiveKind::all_gather, 16 << 20, 16, 2}).us);
+    const CollectiveTime expected = model.time({CollectiveKind::all_gather, 16 << 20, 16, 2});
+    CHECK(times[0].us == expected.us);
+    CHECK(times[0].high_us == expected.high_us);
     const Collective hop{.op = CollectiveOperator::send,
                          .dimension = MeshDimension::pipeline,
                          .group_size = 2,

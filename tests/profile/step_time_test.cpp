@@ -246,6 +246,31 @@ TEST_SUITE("step_time") {
     CHECK(time.low_us / time.step_us == doctest::Approx(std::exp(-half_width)));
   }
 
+  TEST_CASE("the interval of a collective is part of the step's where computation waits for it") {
+    const auto with = [](const std::vector<TimedCollective>& collectives) {
+      Profile profile = timed(3, 800, LaunchKind::graph);
+      profile::add_collectives(profile, slow_device(), collectives);
+      return *profile.time;
+    };
+    const double calls = 3 * 801, of_kernels = std::hypot(0.1, 0.1);
+    const StepTime waits = with({{1, 1, 1000, 500, 3000}});
+    CHECK(waits.step_us == doctest::Approx(calls + 1000));
+    CHECK(std::log(waits.high_us / waits.step_us) ==
+          doctest::Approx(std::hypot(of_kernels, std::log((calls + 3000) / (calls + 1000)))));
+    CHECK(std::log(waits.step_us / waits.low_us) ==
+          doctest::Approx(std::hypot(of_kernels, std::log((calls + 1000) / (calls + 500)))));
+    // All of them are as slow as they may be at once.
+    const StepTime both = with({{1, 1, 500, 250, 1500}, {1, 1, 500, 250, 1500}});
+    CHECK(both.high_us == doctest::Approx(waits.high_us));
+    const StepTime hidden = with({{1, 3, 500, 400, 600}});
+    CHECK(std::log(hidden.high_us / hidden.step_us) == doctest::Approx(of_kernels));
+    // What stays hidden by the estimate may not.
+    const StepTime may_wait = with({{1, 2, 700, 600, 1801}});
+    CHECK(may_wait.step_us == doctest::Approx(calls));
+    CHECK(std::log(may_wait.high_us / may_wait.step_us) ==
+          doctest::Approx(std::hypot(of_kernels, std::log((calls + 1000) / calls))));
+  }
+
   TEST_CASE("on a CPU, other devices' coefficients give no estimate") {
     for (const bool of_data_sheet : {false, true}) {
       Profile profile = timed_on(cpu_device(), 1, 800, LaunchKind::eager);

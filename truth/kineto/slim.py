@@ -12,8 +12,8 @@ import sys
 
 CATEGORIES = {"cpu_op", "Operator", "user_annotation", "cuda_runtime", "cuda_driver", "Runtime", "kernel", "Kernel",
               "gpu_memcpy", "Memcpy", "gpu_memset", "Memset"}
-ARGUMENTS = {"External id", "external id", "Sequence number", "Fwd thread id", "Input Dims", "correlation", "device",
-             "stream"}
+ARGUMENTS = {"External id", "external id", "Sequence number", "Fwd thread id", "Input Dims", "Input type", "Input Strides",
+             "Concrete Inputs", "correlation", "device", "stream"}
 
 
 def slim(trace):
