@@ -116,6 +116,16 @@ void Program::reset_peaks() {
 
 void Program::empty_cache() { program_->empty_cache(); }
 
+std::int64_t Program::begin_capture(std::int64_t pool, std::int64_t stream) {
+  return program_->begin_capture(pool, stream);
+}
+std::int64_t Program::stream_in_capture(std::int64_t stream) {
+  return program_->stream_in_capture(stream);
+}
+std::size_t Program::end_capture() { return program_->end_capture(); }
+void Program::replay(std::size_t capture) { program_->replay(capture); }
+void Program::release_capture(std::size_t capture) { program_->release_capture(capture); }
+
 void Program::before_first_block(const std::function<void()>& tell) {
   program_->before_first_block(tell);
 }

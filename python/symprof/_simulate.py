@@ -99,7 +99,7 @@ class Run:
     def _enter(self) -> None:
         import torch
 
-        from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
+        from . import (_allocator, _compile, _cuda, _cuda_graphs, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
                        _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _torchscript,
                        _triton, _values)
         from ._compiled.compiler import Compiler
@@ -116,17 +116,20 @@ class Run:
         self._exits.enter_context(_torchscript.operators_one_by_one())
         self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)
+        rhythm = _rhythm.Rhythm(self.count_step)
+        captures = _cuda_graphs.Captures(self._program, rhythm)
+        self._exits.callback(captures.close)
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
                    **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program),
                    **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
                    **_higher_order.answers(self._program), **_python_kernels.answers(self._program), **_lbfgs.answers(self._program),
-                   **_saved_hooks.answers()}
+                   **_saved_hooks.answers(), **captures.answers()}
         replaced = self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
         compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer, self._settings)
         self._exits.enter_context(_compile.compiled(self._program, compiler))
-        observer = self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
+        observer = self._exits.enter_context(_observe.observed(self._program, rhythm, lambda: _running[-1:] == [self]))
         self._threads = self._exits.enter_context(_threads.watched())
         self._exits.callback(_running.pop)
         _running.append(self)
