@@ -17,6 +17,10 @@ class AllocatorRequests {
   AllocatorRequests(const Recording& recording, HeldBlocks& blocks, LibraryBlocks& libraries)
       : recording_(recording), blocks_(blocks), libraries_(libraries) {}
 
+  /// Makes the requests before the request of this index.
+  void make_until(std::size_t request) {
+    while (made_ < request) make(recording_.allocator_requests[made_++]);
+  }
   /// Makes the requests before the event of this index.
   void make_before(std::size_t event) {
     const auto& requests = recording_.allocator_requests;

@@ -133,6 +133,7 @@ struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
   NodeId first_node = 0, end_node = 0;
+  std::size_t first_request = 0;  ///< Of the allocator, those before come before the range.
 };
 
 struct StepMemoryOptions {

@@ -57,8 +57,8 @@ class Loop {
         while (is_of_call(next) && next < range.end_event) apply_of_program(next++);
         if (call >= range.first_call) note_point();
       }
-      requests_.make_before(range.end_event);
       begin_range();
+      requests_.make_before(range.end_event);
     } catch (const HeldBlocks::Refused&) {
       result_.refused_call = blocks_.call();
     }
@@ -249,7 +249,9 @@ class Loop {
   }
 
   void begin_range() {
-    if (!std::exchange(is_in_range_, true)) blocks_.reset_peaks();
+    if (std::exchange(is_in_range_, true)) return;
+    requests_.make_until(range_.first_request);
+    blocks_.reset_peaks();
   }
 
   bool happens(const MemoryEvent& event) const {

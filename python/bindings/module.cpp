@@ -23,6 +23,7 @@
 #include "python/bindings/program_values.h"
 #include "python/bindings/run_tapes.h"
 #include "python/bindings/tables.h"
+#include "python/bindings/throughput.h"
 #include "session/read_job.h"
 #include "session/session.h"
 
@@ -131,6 +132,8 @@ void bind_answers(nb::module_& module) {
       .def("text", &FormulaHandle::text, nb::arg("width").none())
       .def("json", &FormulaHandle::json);
   module.def("largest_size", &largest_size);
+  module.def("throughput_of", &throughput_of, nb::arg("devices"), nb::arg("budget"),
+             nb::arg("start"), nb::arg("run"));
   module.def("fit_of", &fit_of);
   module.def("joined_fits", &joined);
   module.def("formulas_of", &formulas_of_program);

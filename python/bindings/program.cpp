@@ -104,14 +104,15 @@ StepMemory Program::memory() const {
   return profile::simulate_step_memory(
       recording, settings_.step.device,
       {.loop = settings_.loop,
-       .program =
-           profile::ProgramRange{peaks_from_call_, static_cast<CallId>(recording.calls.size()),
-                                 peaks_from_event_, recording.events.size()}});
+       .program = profile::ProgramRange{
+           peaks_from_call_, static_cast<CallId>(recording.calls.size()), peaks_from_event_,
+           recording.events.size(), 0, 0, peaks_from_request_}});
 }
 
 void Program::reset_peaks() {
   peaks_from_call_ = static_cast<CallId>(program_->recording().calls.size());
   peaks_from_event_ = program_->recording().events.size();
+  peaks_from_request_ = program_->recording().allocator_requests.size();
 }
 
 void Program::empty_cache() { program_->empty_cache(); }

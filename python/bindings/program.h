@@ -105,7 +105,7 @@ class Program {
  private:
   Settings settings_;
   CallId peaks_from_call_ = 0;
-  std::size_t peaks_from_event_ = 0;
+  std::size_t peaks_from_event_ = 0, peaks_from_request_ = 0;
   std::unique_ptr<EagerProgram> program_;
 };
 

@@ -55,8 +55,8 @@ class Captures:
         self._is_over = True
         held = self.program.memory().graph_pool_bytes
         if held:
-            self.program.warn(f"CUDA graphs hold a pool of {held / 2**20:.0f} MiB of their own. It is part of reserved memory; "
-                              "torch.cuda.max_memory_allocated, and the peak here, leave out what replays use of it.")
+            self.program.warn(f"CUDA graphs hold {held / 2**20:.0f} MiB in pools of their own, part of reserved memory; a replay's tensors in "
+                              "it are not in torch.cuda.max_memory_allocated, nor in the peak here.")
 
     def release(self, number: int) -> None:
         if not self._is_over:
