@@ -30,6 +30,8 @@ class Queues {
         launch_(device.is_cpu ? LaunchKind::eager : launch),
         is_cpu_(device.is_cpu) {}
 
+  void begin_step() { was_replayed_ = false; }
+
   CallSlot run(const std::optional<CallTime>& call) {
     CallSlot slot{host_, host_, device_.computed_us(), device_.computed_us()};
     if (call && call->has_policy) host_ += policy_us_;
@@ -106,6 +108,7 @@ class StepRunner {
   void run(Queues& queues, std::vector<CallSlot>* schedule) {
     ends_.assign(collectives_.size(), 0);
     next_ = 0;
+    queues.begin_step();
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       meet(queues, static_cast<CallId>(i));
       const CallSlot slot = queues.run(calls_[i]);

@@ -1,8 +1,12 @@
 #include "meta/fake/simulated_guard.h"
 
+#include <torch/headeronly/version.h>
+
 #include <atomic>
 #include <optional>
 #include <utility>
+
+#include "record/graph_pools.h"
 
 namespace symprof::meta {
 namespace {
@@ -41,6 +45,11 @@ struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
   bool queryStream(const c10::Stream&) const override { return true; }
   void synchronizeStream(const c10::Stream&) const override {}
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+  bool isStreamCapturing(const c10::Stream& stream) const override {
+    return is_captured(stream.id());
+  }
+#endif
   void synchronizeEvent(void*) const override {}
   void synchronizeDevice(const c10::DeviceIndex) const override {}
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}

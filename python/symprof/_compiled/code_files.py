@@ -1,6 +1,7 @@
 """An output_code.py that Inductor wrote in another process, run as it is: its buffers and their reuse are the file's own. What its kernels
 read and write is in their signatures, and their operations in the comments above them."""
 import ast
+import contextlib
 import math
 import os
 import pathlib
@@ -14,7 +15,7 @@ from .._error import Error
 from . import kernels, marks, running
 
 _KERNEL = re.compile(r"^(\w+) = async_compile\.triton\(", re.MULTILINE)
-_VALUE = re.compile(r"^#\s+%(\w+) : Tensor \"\w+\[([\d, ]*)\].*?(?:call_function\[target=torch\.ops\.([\w.]+)\]\(args = (.*)|PlaceHolder)")
+_VALUE = re.compile(r"^#\s+%(\w+) : (?:Tensor \"\w+\[([\d, ]*)\])?.*?(?:call_function\[target=torch\.ops\.([\w.]+)\]\(args = (.*)|PlaceHolder)")
 _TEMPLATE = "triton_tem_"  # Products, or attention, whose FLOPs are no element's.
 _KEPT = re.compile(r"primals_\d+|arg\d+_1")  # Parameters and inputs; other arguments are what a forward pass has saved.
 
@@ -37,7 +38,7 @@ class CodeFile:
         self.operations = dict(_operations(self.text))
 
     def kernel(self, name: str, source: str) -> "FileKernel":
-        return FileKernel(name, _written_by(source), self.operations.get(name))
+        return FileKernel(name, _accesses(source), self.operations.get(name))
 
 
 def _names_of_result(function: ast.FunctionDef) -> Iterator[str]:
@@ -54,20 +55,21 @@ def _operations(text: str) -> Iterator[tuple[str, int]]:
         before = found.end()
         if any("Graph fragment" in line for line in lines) and not found[1].startswith(_TEMPLATE):
             values = [value for line in lines if (value := _VALUE.match(line))]
-            if sum(" : Tensor " in line for line in lines) == len(values):
-                yield found[1], _count(values)
+            if sum(line.startswith("#   %") for line in lines) == len(values):
+                with contextlib.suppress(KeyError):  # A size is a symbol.
+                    yield found[1], _count(values)
 
 
 def _count(values: list[re.Match[str]]) -> int:
     """As marks of this process's own code count them."""
-    sizes = {value[1]: math.prod(int(size) for size in value[2].split(",") if size.strip()) for value in values}
+    sizes = {value[1]: math.prod(int(size) for size in value[2].split(",") if size.strip()) for value in values if value[2] is not None}
     total = 0
     for value in values:
         operator = _operator(value[3])
         if operator is not None and torch.Tag.pointwise in operator.tags and not marks.is_copy(operator):
             total += sizes[value[1]]
         elif operator is not None and torch.Tag.reduction in operator.tags:
-            total += sum(sizes.get(name, 0) for name in re.findall(r"%(\w+)", value[4]))
+            total += sum(sizes[name] for name in re.findall(r"%(\w+)", value[4]))
     return total
 
 
@@ -78,30 +80,28 @@ def _operator(name: str | None) -> Any:
     return found if isinstance(found, torch._ops.OpOverload) else None
 
 
-def _written_by(source: str) -> tuple[list[str], set[str]]:
-    """The kernel's arguments, and those of them that it changes besides its outputs."""
+def _accesses(source: str) -> list[tuple[bool, bool]]:
+    """Of each of the kernel's arguments, whether it reads and whether it writes there."""
     signature = re.search(r"'signature': (\{.*?\})", source)
-    changed = re.search(r"'mutated_arg_names': (\[.*?\])", source)
     names = ast.literal_eval(signature[1]) if signature else {}
-    return ([name for name, kind in names.items() if kind != "constexpr"], set(ast.literal_eval(changed[1])) if changed else set())
+    given = [name for name, kind in names.items() if kind != "constexpr"]
+    return [(f"tl.load({name} " in source, f"tl.store({name} " in source or f"tl.atomic_add({name} " in source) for name in given]
 
 
 class FileKernel(kernels.Kernel):
     """A launch whose bytes are those of the tensors that it is given."""
 
-    def __init__(self, name: str, written_by: tuple[list[str], set[str]], operations: int | None) -> None:
+    def __init__(self, name: str, accesses: list[tuple[bool, bool]], operations: int | None) -> None:
         super().__init__(name)
-        self.arguments, self.changed = written_by
-        self.operations = operations
+        self.accesses, self.operations = accesses, operations
 
     def run(self, *args: Any, **kwargs: Any) -> None:
         read = written = 0
-        for name, value in zip(self.arguments, args, strict=False):
+        for (reads, writes), value in zip(self.accesses, args, strict=False):
             if isinstance(value, torch.Tensor):
                 size = value.numel() * value.element_size()
-                is_changed = name in self.changed or name.startswith("in_out_ptr")
-                read += size * (is_changed or name.startswith("in_ptr"))
-                written += size * (is_changed or name.startswith("out_ptr"))
+                read += size * reads
+                written += size * writes
         if self.operations is not None:
             marks.put(read, written, self.operations)
         super().run(*args, **kwargs)
@@ -118,14 +118,16 @@ def run(file: CodeFile) -> None:
         if isinstance(value, torch.Tensor) and value.is_cuda:
             program.add_input(value)
     kept = [value for name, value in zip(file.arguments, arguments, strict=True) if _KEPT.fullmatch(name)]
-    if file.is_backward:
-        program.enter_backward(False)
-    program.enter_graph()
-    program.enter_code()
-    results = code.call(arguments)
-    program.leave_code()
-    program.leave_graph()
-    if file.is_backward:
-        program.leave_backward()
+    program.mark_step()  # Its arguments are there before.
+    with torch.no_grad():
+        if file.is_backward:
+            program.enter_backward(False)
+        program.enter_graph()
+        program.enter_code()
+        results = code.call(arguments)
+        program.leave_code()
+        program.leave_graph()
+        if file.is_backward:
+            program.leave_backward()
     program.mark_step()
     del kept, results
