@@ -7,6 +7,7 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
+from . import _process
 from ._error import Error
 from ._options import add_settings, add_table_options, report, settings_in
 
@@ -72,4 +73,4 @@ def _in_child(arguments: Sequence[str]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(_in_child(sys.argv[1:]))
+    _process.end(_in_child(sys.argv[1:]))

@@ -5,7 +5,7 @@ import pathlib
 import threading
 from typing import Any
 
-from . import _costs, _native, _preload, _threads
+from . import _costs, _imports, _native, _preload, _threads
 from ._error import Error
 from ._interrupts import uninterrupted
 from ._places import library_folders
@@ -106,7 +106,8 @@ class Run:
         return self
 
     def _enter(self) -> None:
-        import torch
+        with _imports.uncollected():
+            import torch
 
         from . import (_allocator, _compile, _cuda, _cuda_graphs, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
                        _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _torchscript,
@@ -114,6 +115,7 @@ class Run:
         from ._compiled.compiler import Compiler
 
         self._exits.enter_context(_turn)
+        self._exits.enter_context(_imports.quick())
         cuda: Any = torch.cuda
         self._exits.callback(_preload.device_is_initialized, cuda.is_initialized())
         _native.set_library_folders(list(library_folders()))
