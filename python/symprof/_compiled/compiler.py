@@ -154,7 +154,7 @@ def _forget_answers(answers: _cuda.Replaced) -> None:
     module: Any = sys.modules.get("torch._dynamo.device_interface")
     if module is None:
         return
-    before = {id(value): answers.before[place] for place, value in answers.table.items()}
+    before = {id(value): answers.before[place] for place, value in answers.table.items() if callable(value)}
     for owner in (module, module.CudaInterface):
         for name, value in list(vars(owner).items()):
             copied = value.__func__ if isinstance(value, staticmethod) else value
