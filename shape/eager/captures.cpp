@@ -5,9 +5,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "meta/fake/simulated_guard.h"
 #include "shape/eager/replay.h"
 
 namespace symprof::shape {
+
+Captures::~Captures() {
+  if (is_capturing_) meta::set_capturing(false);
+}
 
 void Captures::note(std::function<void(ProgramNodes&)> tell) {
   captures_.back().marks.push_back({static_cast<CallId>(recorder_.recording().calls.size()),
@@ -28,6 +33,7 @@ std::int64_t Captures::capture_stream_of(std::int64_t pool, std::int64_t stream)
 std::int64_t Captures::begin(std::int64_t pool, std::int64_t stream) {
   nodes_.begin_capture();
   is_capturing_ = true;
+  meta::set_capturing(true);
   const Recording& recording = recorder_.recording();
   captures_.push_back({.stream = capture_stream_of(pool, stream),
                        .first_call = static_cast<CallId>(recording.calls.size()),
@@ -51,6 +57,7 @@ std::size_t Captures::end() {
   capture.end_event = recording.events.size();
   capture.end_save = recorder_.saves().size();
   is_capturing_ = false;
+  meta::set_capturing(false);
   nodes_.end_capture();
   return captures_.size() - 1;
 }

@@ -6,7 +6,9 @@
 #include <unordered_set>
 #include <vector>
 
-#include "shape/eager/captures.h"
+#include "shape/eager/capture.h"
+#include "shape/eager/program_nodes.h"
+#include "shape/step/recorder.h"
 
 namespace symprof::shape {
 
