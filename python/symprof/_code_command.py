@@ -62,7 +62,7 @@ def _in_child(arguments: Sequence[str]) -> int:
     try:
         run = simulate(name=options.file.name, **settings_in(options, "run"))
         with run:
-            run.run_code_file(options.file)
+            run._run_code_file(options.file)
         report(run.profile, options)
     except Error as error:
         return _told(error)

@@ -78,7 +78,7 @@ class Run:
         if self._stop is not None and self.steps >= self._stop[0]:
             raise self._stop[1]()
 
-    def run_code_file(self, path: pathlib.Path) -> None:
+    def _run_code_file(self, path: pathlib.Path) -> None:
         """Runs an output_code.py of torch.compile, as one step."""
         if self._compiler is None:
             raise Error("eager: code that torch.compile wrote is not run eagerly.\n  Leave the setting out.")
