@@ -91,6 +91,8 @@ void reject_setting(const CLI::App& app, const std::string& option) {
     const std::string name = word.substr(0, word.find('='));
     if (name == "--compile")
       throw Error(command_of(app), "--compile runs PyTorch's compiler, in Python.", from_python);
+    if (name == "--trust-code")
+      throw Error(command_of(app), "--trust-code runs Python code, in Python.", from_python);
     if (takes_settings(app)) reject_setting(app, name);
     throw Error(command_of(app), fmt::format("unknown option {}.", name),
                 advice(did_you_mean(name, option_names(app)), app));

@@ -14,6 +14,10 @@ std::vector<LaunchEstimate> kernels_of(const Recording& recording, const DeviceS
   kernels.reserve(recording.calls.size());
   for (const CallRecord& record : recording.calls) {
     const Operator& rule = rules[static_cast<std::size_t>(record.op)];
+    if (is_captured(record.stream)) {
+      kernels.emplace_back(Launches{});
+      continue;
+    }
     if (rule.launches == nullptr) {
       kernels.emplace_back();
       continue;

@@ -195,6 +195,7 @@ ProgramFacts facts_of(const ProgramRecording& program, const ProgramStep& step) 
 }  // namespace
 
 Cost cost_of(const Recording& recording, const CallRecord& record, const Rule* rule) {
+  if (is_captured(record.stream)) return {.confidence = Confidence::free};
   if (!rule) return {};
   try {
     Estimate estimate = rule->estimate(Call(recording, record));

@@ -1,6 +1,7 @@
 #include "profile/step_run.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "profile/call_kernels.h"
 #include "profile/step_queues.h"
@@ -29,10 +30,14 @@ class Queues {
         launch_(device.is_cpu ? LaunchKind::eager : launch),
         is_cpu_(device.is_cpu) {}
 
+  void begin_step() { was_replayed_ = false; }
+
   CallSlot run(const std::optional<CallTime>& call) {
     CallSlot slot{host_, host_, device_.computed_us(), device_.computed_us()};
     if (call && call->has_policy) host_ += policy_us_;
     const bool launches = call && call->launches > 0;
+    if (call && call->is_replayed) return replay(*call, slot);
+    was_replayed_ = false;
     if (is_cpu_) return run_here(launches ? call->us : 0, launches);
     if (launch_ == LaunchKind::eager)
       host_ += launches ? call_us_ + call->launches * launch_us_ : call_us_ * view_share;
@@ -57,6 +62,16 @@ class Queues {
   double end() const { return std::max(host_, device_.end_us()); }
 
  private:
+  /// The host launches the graph with its first call.
+  CallSlot replay(const CallTime& call, CallSlot slot) {
+    if (!std::exchange(was_replayed_, true) && launch_ == LaunchKind::eager)
+      host_ += call_us_ + launch_us_;
+    slot.issued_us = host_;
+    const DeviceQueues::Slot ran = device_.compute(call.us, host_);
+    slot.begin_us = ran.begin_us, slot.end_us = ran.end_us;
+    return slot;
+  }
+
   /// A call's kernels, assumed to be equally long, start as they are issued one by one.
   DeviceQueues::Slot compute(const CallTime& call) {
     if (launch_ == LaunchKind::graph) return device_.compute(call.us, host_);
@@ -80,6 +95,7 @@ class Queues {
   DeviceQueues device_;
   LaunchKind launch_;
   bool is_cpu_;
+  bool was_replayed_ = false;
 };
 
 /// The calls of a step with the collectives between them.
@@ -92,6 +108,7 @@ class StepRunner {
   void run(Queues& queues, std::vector<CallSlot>* schedule) {
     ends_.assign(collectives_.size(), 0);
     next_ = 0;
+    queues.begin_step();
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       meet(queues, static_cast<CallId>(i));
       const CallSlot slot = queues.run(calls_[i]);

@@ -64,6 +64,7 @@ class CallTimer {
 
   /// nullopt if unknown.
   std::optional<CallTime> time(const CallRecord& record, const Cost& cost) {
+    if (is_captured(record.stream)) return CallTime{};
     const TimeFunction rule = launches_[static_cast<std::size_t>(record.op)];
     if (rule == nullptr) return std::nullopt;
     const LaunchEstimate launched = rule(Call(recording_, record), cost, device_);
@@ -72,6 +73,7 @@ class CallTimer {
       return std::nullopt;  // Rough rules approximate GPU libraries.
     CallTime sum;
     sum.waits = launched->waits;
+    sum.is_replayed = record.stream == graph_replay_stream;
     double longest = -1;
     for (const Kernel& kernel : launched->kernels) {
       const std::optional<TimeEstimate> one = model_.estimate(kernel);

@@ -40,8 +40,9 @@ struct CallTime {
   profile::Limit limit = profile::Limit::nothing;
   /// The least certain of its kernels'.
   profile::TimeBasis basis = profile::TimeBasis::calibrated;
-  bool waits = false;       ///< The host waits for it.
-  bool has_policy = false;  ///< Python is asked about it first (profile/policy_calls.h).
+  bool waits = false;        ///< The host waits for it.
+  bool is_replayed = false;  ///< In a CUDA graph, which the host launches as a whole.
+  bool has_policy = false;   ///< Python is asked about it first (profile/policy_calls.h).
   /// Class and kind of the kernel that takes longest (profile/time/kernel.h).
   profile::TimeClass time_class = profile::TimeClass::elementwise;
   std::string_view kind;

@@ -227,6 +227,7 @@ class Slice {
       rename(node.inputs);
       rename(node.outputs);
       for (StorageId& parameter : node.parameters) parameter = new_id(parameter);
+      std::erase(node.parameters, none);  // A CUDA graph may be replayed after its model is gone.
     }
     for (StorageRecord& storage : part_.storages) storage.parameter = new_id(storage.parameter);
   }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/tensor_spec.h"
+#include "record/graph_pools.h"
 #include "record/graph_traits.h"
 #include "record/ids.h"
 #include "record/lifetimes.h"
@@ -142,9 +143,9 @@ struct Recording {
   std::vector<CallRecord> calls;  ///< In order of execution.
   std::vector<StorageRecord> storages;
   std::vector<MemoryEvent> events;
-  /// Releases of cached blocks (torch.cuda.empty_cache): the index of the next event, ascending.
-  /// For programs only.
-  std::vector<std::size_t> cache_emptied_before;
+  /// In the order of events. For programs only, as are captures of CUDA graphs.
+  std::vector<AllocatorRequest> allocator_requests;
+  std::vector<CaptureStream> capture_streams;
   std::vector<TensorSpec> specs;
   std::vector<std::string> ops;
   std::int64_t parameter_count = 0;

@@ -1,5 +1,7 @@
 #include "meta/fake/simulated_guard.h"
 
+#include <torch/headeronly/version.h>
+
 #include <atomic>
 #include <optional>
 #include <utility>
@@ -13,6 +15,7 @@ const c10::Device device{c10::kCUDA, 0};
 constexpr std::int64_t streams_in_pool = 32;
 
 thread_local c10::StreamId stream_now = 0;
+thread_local bool is_capturing_now = false;
 
 // One device without events: the guard that the autograd engine needs.
 struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
@@ -41,6 +44,11 @@ struct SimulatedGuard final : c10::impl::DeviceGuardImplInterface {
   void destroyEvent(void*, const c10::DeviceIndex) const noexcept override {}
   bool queryStream(const c10::Stream&) const override { return true; }
   void synchronizeStream(const c10::Stream&) const override {}
+#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
+  bool isStreamCapturing(const c10::Stream& stream) const override {
+    return is_capturing_now && stream.id() == stream_now;
+  }
+#endif
   void synchronizeEvent(void*) const override {}
   void synchronizeDevice(const c10::DeviceIndex) const override {}
   void recordDataPtrOnStream(const c10::DataPtr&, const c10::Stream&) const override {}
@@ -60,5 +68,7 @@ const c10::impl::DeviceGuardImplInterface& simulated_guard() {
 }
 
 std::int64_t current_stream() { return stream_now; }
+
+void set_capturing(bool is_capturing) { is_capturing_now = is_capturing; }
 
 }  // namespace symprof::meta

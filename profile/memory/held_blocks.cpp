@@ -83,8 +83,10 @@ void HeldBlocks::report(StepMemory& memory) const {
   memory.reserved_bytes = allocator_.statistics().reserved_bytes.current;
   memory.requested_bytes = allocator_.statistics().requested_bytes.current;
   memory.peak_requested_bytes = allocator_.statistics().requested_bytes.peak;
-  for (const SegmentState& segment : allocator_.snapshot())
+  for (const SegmentState& segment : allocator_.snapshot()) {
     if (segment.is_small) memory.small_segments_bytes += segment.bytes;
+    if (segment.is_of_graphs) memory.graph_pool_bytes += segment.bytes;
+  }
   memory.peak_call = peak_call_;
   memory.at_peak = at_peak_;
   memory.peak_by_node = holdings_.at_peak();

@@ -53,6 +53,8 @@ class HeldBlocks {
     allocator_.empty_cache();
     tell({.kind = BlockEvent::Kind::empty_cache, .call = call_});
   }
+  /// The pool of a CUDA graph keeps its segments, or is one that empty_cache releases.
+  void keep_pool(StreamId stream, bool keeps) { allocator_.keep_pool(stream, keeps); }
   /// Frees `block`, unless it has no address; it has none afterwards.
   void give_back(HeldBlock& block);
   void give_back(std::vector<HeldBlock>& blocks);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <utility>
+#include <vector>
 
 #include "base/device_spec.h"
 #include "profile/cost/scratch/scratch.h"
@@ -15,8 +16,10 @@ namespace symprof::profile {
 
 class LibraryBlocks {
  public:
-  LibraryBlocks(HeldBlocks& blocks, const DeviceSpec& device, const AllocatorSettings& settings)
+  LibraryBlocks(HeldBlocks& blocks, const Recording& recording, const DeviceSpec& device,
+                const AllocatorSettings& settings)
       : blocks_(blocks),
+        captures_(recording.capture_streams),
         device_(device),
         cublaslt_workspace_bytes_(settings.cublaslt_workspace_bytes) {}
 
@@ -50,6 +53,13 @@ class LibraryBlocks {
       make_workspace(cublaslt_workspaces_, cublaslt_workspace_bytes_, is_autograds, call.stream);
   }
 
+  /// Gives back cuBLAS's workspaces on a stream.
+  void drop_workspaces_of(std::int64_t stream) {
+    for (Workspaces* made : {&workspaces_, &cublaslt_workspaces_})
+      for (const bool is_autograds : {false, true})
+        if (auto found = made->extract({is_autograds, stream})) blocks_.give_back(found.mapped());
+  }
+
   /// Allocates cuBLAS's workspaces of both threads on the default stream.
   void make_workspaces() {
     if (device_.cublas_workspace_bytes == 0) return;
@@ -61,8 +71,10 @@ class LibraryBlocks {
   /// Keys: true for autograd's thread; the stream.
   using Workspaces = std::map<std::pair<bool, std::int64_t>, HeldBlock>;
 
+  /// A capture takes the workspaces of the stream that it captures, or makes them in its pool.
   void make_workspace(Workspaces& made, std::int64_t bytes, bool is_autograds, StreamId stream) {
-    if (const auto [workspace, is_new] = made.try_emplace({is_autograds, stream}); is_new)
+    const std::int64_t own = is_captured(stream) ? captures_[capture_index(stream)].stream : stream;
+    if (const auto [workspace, is_new] = made.try_emplace({is_autograds, own}); is_new)
       workspace->second = blocks_.request(bytes, MemoryCategory::workspace, none, stream);
   }
 
@@ -74,6 +86,7 @@ class LibraryBlocks {
   }
 
   HeldBlocks& blocks_;
+  const std::vector<CaptureStream>& captures_;
   const DeviceSpec& device_;
   std::int64_t cublaslt_workspace_bytes_;
   Workspaces workspaces_, cublaslt_workspaces_;

@@ -74,6 +74,7 @@ struct StepMemory {
   std::int64_t requested_bytes = 0;       ///< Requested sizes of the held blocks, before rounding.
   std::int64_t peak_requested_bytes = 0;  ///< Its own highest value.
   std::int64_t small_segments_bytes = 0;  ///< Of these, segments for blocks of up to 1 MiB.
+  std::int64_t graph_pool_bytes = 0;      ///< Of reserved_bytes, pools of CUDA graphs.
   CallId peak_call = none;                ///< The call that ran at the peak of allocated bytes.
   MemoryBreakdown at_peak;
   std::vector<NodeHolding> peak_by_node;  ///< Sums to `at_peak`; nodes that hold nothing left out.
@@ -124,6 +125,7 @@ struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
   NodeId first_node = 0, end_node = 0;
+  std::size_t first_request = 0;  ///< Of the allocator, those before come before the range.
 };
 
 }  // namespace profile

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "profile/memory/allocator_requests.h"
 #include "profile/memory/between_batches.h"
 #include "profile/memory/cache_growth.h"
 #include "profile/memory/convolution_benchmarks.h"
@@ -24,7 +25,8 @@ class Loop {
        const LoopWatcher& watcher = {})
       : recording_(recording),
         blocks_(options, watcher.on_block),
-        libraries_(blocks_, device, options.loop.allocator),
+        libraries_(blocks_, recording, device, options.loop.allocator),
+        requests_(recording, blocks_, libraries_),
         cache_(recording),
         benchmarks_(blocks_, recording, device, options.loop.cudnn_benchmark),
         scratch_(scratch_by_call(recording, device, options.own)),
@@ -57,8 +59,8 @@ class Loop {
         while (is_of_call(next) && next < range.end_event) apply_of_program(next++);
         if (call >= range.first_call) note_point();
       }
-      empty_cache_before(range.end_event);
       begin_range();
+      requests_.make_before(range.end_event);
     } catch (const HeldBlocks::Refused&) {
       result_.refused_call = blocks_.call();
     }
@@ -244,18 +246,14 @@ class Loop {
   /// Applies an event, after the program's own allocator calls before it.
   void apply_of_program(std::size_t event) {
     if (event >= range_.first_event && blocks_.call() + 1 >= range_.first_call) begin_range();
-    empty_cache_before(event);
+    requests_.make_before(event);
     apply(recording_.events[event]);
   }
 
   void begin_range() {
-    if (!std::exchange(is_in_range_, true)) blocks_.reset_peaks();
-  }
-
-  void empty_cache_before(std::size_t event) {
-    const std::vector<std::size_t>& emptied = recording_.cache_emptied_before;
-    for (; emptied_ < emptied.size() && emptied[emptied_] <= event; ++emptied_)
-      blocks_.empty_cache();
+    if (std::exchange(is_in_range_, true)) return;
+    requests_.make_until(range_.first_request);
+    blocks_.reset_peaks();
   }
 
   bool happens(const MemoryEvent& event) const {
@@ -299,7 +297,7 @@ class Loop {
   void take_outputs_and_scratch(const CallRecord& call, std::size_t& next) {
     const Scratch& needed = scratch_[static_cast<std::size_t>(blocks_.call())];
     std::vector<HeldBlock> blocks;
-    empty_cache_before(next);
+    requests_.make_before(next);
     libraries_.begin_call(call, needed);
     take_blocks(needed, needed.before_outputs, blocks, call);
     benchmarks_.begin_call(call);
@@ -339,6 +337,7 @@ class Loop {
   const Recording& recording_;
   HeldBlocks blocks_;
   LibraryBlocks libraries_;
+  AllocatorRequests requests_;
   CacheGrowth cache_;
   ConvolutionBenchmarks benchmarks_;
   std::vector<Scratch> scratch_;  // By call.
@@ -351,7 +350,6 @@ class Loop {
   std::size_t first_of_step_ = 0;
   ProgramRange range_;
   bool is_in_range_ = false;
-  std::size_t emptied_ = 0;  // Of Recording::cache_emptied_before.
   int micro_batches_ = 1, step_ = 0;
   bool keeps_gradients_ = false, is_last_batch_ = true, until_settled_ = false, is_warm_ = false;
   std::function<void()> on_batch_;

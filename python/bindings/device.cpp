@@ -29,6 +29,7 @@ void bind_device(nb::module_& module) {
       .def_ro("allocated_bytes", &StepMemory::allocated_bytes)
       .def_ro("reserved_bytes", &StepMemory::reserved_bytes)
       .def_ro("requested_bytes", &StepMemory::requested_bytes)
+      .def_ro("graph_pool_bytes", &StepMemory::graph_pool_bytes)
       .def_ro("alloc_retries", &StepMemory::alloc_retries)
       .def_ro("peak_allocated_bytes", &StepMemory::peak_allocated_bytes)
       .def_ro("peak_reserved_bytes", &StepMemory::peak_reserved_bytes)

@@ -23,6 +23,7 @@
 #include "python/bindings/program_values.h"
 #include "python/bindings/run_tapes.h"
 #include "python/bindings/tables.h"
+#include "python/bindings/throughput.h"
 #include "session/fit_answer.h"
 #include "session/read_job.h"
 #include "session/session.h"
@@ -132,6 +133,8 @@ void bind_answers(nb::module_& module) {
       .def("text", &FormulaHandle::text, nb::arg("width").none())
       .def("json", &FormulaHandle::json);
   module.def("largest_size", &largest_size);
+  module.def("throughput_of", &throughput_of, nb::arg("devices"), nb::arg("budget"),
+             nb::arg("start"), nb::arg("run"));
   module.def("fit_of", &fit_of);
   module.def("joined_fits", &joined);
   module.def("formulas_of", &formulas_of_program);
@@ -198,9 +201,27 @@ void bind_profile(nb::module_& module) {
            nb::call_guard<nb::gil_scoped_release>());
 }
 
+void bind_memory_of(nb::class_<Program>& program) {
+  program.def("memory", &Program::memory)
+      .def("reset_peaks", &Program::reset_peaks)
+      .def("empty_cache", &Program::empty_cache)
+      .def("before_first_block", &Program::before_first_block)
+      .def("set_allocator", &Program::set_allocator)
+      .def("set_cublas_workspace", &Program::set_cublas_workspace)
+      .def("cublas_workspace", &Program::cublas_workspace)
+      .def("limit_memory", &Program::limit_memory)
+      .def("warn", &Program::warn)
+      .def("begin_capture", &Program::begin_capture)
+      .def("stream_in_capture", &Program::stream_in_capture)
+      .def("end_capture", &Program::end_capture)
+      .def("replay", &Program::replay)
+      .def("release_capture", &Program::release_capture);
+}
+
 void bind_program(nb::module_& module) {
-  nb::class_<Program>(module, "Program")
-      .def(nb::init<const SettingTexts&>())
+  nb::class_<Program> program(module, "Program");
+  bind_memory_of(program);
+  program.def(nb::init<const SettingTexts&>())
       .def("set", &Program::set)
       .def("set_name", &Program::set_name)
       .def("add_root", &Program::add_root)
@@ -226,15 +247,6 @@ void bind_program(nb::module_& module) {
            nb::arg("parameter").none())
       .def("storage_resized", &Program::storage_resized)
       .def("steps", &Program::steps)
-      .def("memory", &Program::memory)
-      .def("reset_peaks", &Program::reset_peaks)
-      .def("empty_cache", &Program::empty_cache)
-      .def("before_first_block", &Program::before_first_block)
-      .def("set_allocator", &Program::set_allocator)
-      .def("set_cublas_workspace", &Program::set_cublas_workspace)
-      .def("cublas_workspace", &Program::cublas_workspace)
-      .def("limit_memory", &Program::limit_memory)
-      .def("warn", &Program::warn)
       .def("has_no_values", &Program::has_no_values)
       .def("has_upper_bound_size", &Program::has_upper_bound_size)
       .def("give_values", &Program::give_values)

@@ -104,17 +104,28 @@ StepMemory Program::memory() const {
   return profile::simulate_step_memory(
       recording, settings_.step.device,
       {.loop = settings_.loop,
-       .program =
-           profile::ProgramRange{peaks_from_call_, static_cast<CallId>(recording.calls.size()),
-                                 peaks_from_event_, recording.events.size()}});
+       .program = profile::ProgramRange{
+           peaks_from_call_, static_cast<CallId>(recording.calls.size()), peaks_from_event_,
+           recording.events.size(), 0, 0, peaks_from_request_}});
 }
 
 void Program::reset_peaks() {
   peaks_from_call_ = static_cast<CallId>(program_->recording().calls.size());
   peaks_from_event_ = program_->recording().events.size();
+  peaks_from_request_ = program_->recording().allocator_requests.size();
 }
 
 void Program::empty_cache() { program_->empty_cache(); }
+
+std::int64_t Program::begin_capture(std::int64_t pool, std::int64_t stream) {
+  return program_->begin_capture(pool, stream);
+}
+std::int64_t Program::stream_in_capture(std::int64_t stream) {
+  return program_->stream_in_capture(stream);
+}
+std::size_t Program::end_capture() { return program_->end_capture(); }
+void Program::replay(std::size_t capture) { program_->replay(capture); }
+void Program::release_capture(std::size_t capture) { program_->release_capture(capture); }
 
 void Program::before_first_block(const std::function<void()>& tell) {
   program_->before_first_block(tell);

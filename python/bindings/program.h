@@ -66,6 +66,12 @@ class Program {
   void reset_peaks();
   /// Releases cached blocks to the device.
   void empty_cache();
+  /// As of symprof::EagerProgram.
+  std::int64_t begin_capture(std::int64_t pool, std::int64_t stream);
+  std::int64_t stream_in_capture(std::int64_t stream);
+  std::size_t end_capture();
+  void replay(std::size_t capture);
+  void release_capture(std::size_t capture);
   /// Calls `tell` before the first block is allocated on the device.
   void before_first_block(const std::function<void()>& tell);
   /// Replaces all settings of the allocator.
@@ -99,7 +105,7 @@ class Program {
  private:
   Settings settings_;
   CallId peaks_from_call_ = 0;
-  std::size_t peaks_from_event_ = 0;
+  std::size_t peaks_from_event_ = 0, peaks_from_request_ = 0;
   std::unique_ptr<EagerProgram> program_;
 };
 

@@ -1,4 +1,5 @@
 """Re-profiling with other sizes or settings."""
+import functools
 import json
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
@@ -8,7 +9,7 @@ from ._error import Error
 from ._settings import OF_MODULES, refuse_what_changes_a_graph, setting_texts
 
 NO_JOB = _native.job_of("", "", "")
-_NO_GRAPH = ("plan_{kind}: plans change a graph, and a program has none.\n"
+_NO_GRAPH = ("plan_{kind}: checkpoint plans and layouts change a graph, and a program has none.\n"
              "  symprof.profile(torch.export.export(model, args), …) has one, and so has a file.")
 
 
@@ -110,7 +111,25 @@ class Call:
             return _native.formulas_of(starts, setting_texts({"device": self._settings["device"]}), sized, request)
 
     def plan(self, kind: str, *question: Any) -> Any:
-        raise Error(_NO_GRAPH.format(kind=kind))
+        """Batches are tried as they are: a checkpoint plan needs a graph."""
+        if kind != "throughput" or question[2]:
+            raise Error(_NO_GRAPH.format(kind=kind))
+        devices, budget, _ = question
+        self._size("batch")
+        with self._kernels():
+            run = functools.cache(self._with_batch)
+            start = 2 if run(self._devices(devices)[0], 1) is None else 1  # Exports may exclude 1.
+            return _native.throughput_of(self._devices(devices), budget, start, run)
+
+    def _with_batch(self, device: str, batch: int) -> Any:
+        """None where the model does not run with it."""
+        settings = {**self._settings, "device": device, "time": True}
+        try:
+            return self._run({**self._sizes, "batch": batch}, settings)
+        except (RuntimeError, ValueError, IndexError, AssertionError):
+            if batch == self._sizes["batch"]:
+                raise
+            return None
 
     def _size(self, name: str) -> int:
         if name not in self._sizes:

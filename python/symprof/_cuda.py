@@ -12,7 +12,7 @@ import torch
 
 from . import _device_properties
 from ._error import Error
-from ._streams import Event, Stream, set_stream, stream_ids
+from ._streams import Event, Stream, stream_ids
 
 
 def _always(value: Any) -> Any:
@@ -179,8 +179,6 @@ def _mark_step_begin() -> None:
 def _about_execution() -> dict[tuple[Any, str], Any]:
     cuda, native = torch.cuda, torch._C
     generator = torch.Generator(device="cuda")
-    without_graph = refused("CUDA graphs", "Run the step without one: what it holds is the same but for the graph's own pool.")
-    graph = type("CUDAGraph", (), {"__init__": without_graph})  # A class: programs name it in annotations.
     state = {"set_rng_state": _always(None), "set_rng_state_all": _always(None)}
     seeds = {name: _always(None) for name in ("manual_seed", "manual_seed_all", "seed", "seed_all")}
     return {
@@ -191,21 +189,13 @@ def _about_execution() -> dict[tuple[Any, str], Any]:
         (native, "_cuda_getCurrentStream"): stream_ids,
         (native, "_cuda_getDefaultStream"): lambda *device: (0, *stream_ids()[1:]),
         (native, "_cuda_getCurrentRawStream"): lambda *device: stream_ids()[0],
-        (native, "_cuda_setStream"): set_stream,
         (native, "_scatter"): _scatter,
         (cuda, "synchronize"): _always(None),
         (torch.accelerator, "synchronize"): _always(None),
         (cuda, "ipc_collect"): _always(None),
         (native, "_cuda_get_sync_debug_mode"): _always(0),
         (native, "_cuda_set_sync_debug_mode"): _always(None),
-        (cuda, "is_current_stream_capturing"): _always(False),
-        (cuda.graphs, "is_current_stream_capturing"): _always(False),
-        (cuda.graphs, "_cuda_isCurrentStreamCapturing"): _always(False),
         (torch.compiler, "cudagraph_mark_step_begin"): _mark_step_begin,
-        (cuda, "CUDAGraph"): graph,
-        (cuda, "graph"): graph,
-        (cuda, "make_graphed_callables"): without_graph,
-        (cuda, "graph_pool_handle"): without_graph,
         (cuda, "default_generators"): (generator,),
         **{(cuda, name): answer for name, answer in {**seeds, **state}.items()},
         (cuda, "initial_seed"): lambda: generator.initial_seed(),

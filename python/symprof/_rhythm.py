@@ -1,4 +1,5 @@
 """The rhythm of a training loop: which updates make a step, so that a program can be stopped behind one."""
+import functools
 from collections.abc import Callable
 
 
@@ -10,20 +11,34 @@ class Rhythm:
         self._step_ended = step_ended
         self._steps: set[tuple[int, ...]] = set()  # Optimizers of steps that have ended, in order.
         self._now: list[int] = []
+        self._notes: list[Callable[[], None]] | None = None
+
+    def note_into(self, notes: list[Callable[[], None]] | None) -> None:
+        """What a CUDA graph captures is done when the graph is replayed; None ends it."""
+        self._notes = notes
 
     def updated(self, optimizer: int, is_within: bool) -> None:
         """`is_within`: a backward pass, or another update, goes on."""
+        if self._notes is not None:
+            self._notes.append(functools.partial(self.updated, optimizer, is_within))
+            return
         self._now.append(optimizer)
         if not is_within:
             self._end_if_known()
 
     def backward_ended(self) -> None:
         """Optimizers may have stepped in it."""
+        if self._notes is not None:
+            self._notes.append(self.backward_ended)
+            return
         if self._now:
             self._end_if_known()
 
     def pass_begins(self) -> None:
         """A forward pass with gradients, or backward of one that no module made."""
+        if self._notes is not None:
+            self._notes.append(self.pass_begins)
+            return
         if self._now:
             self._steps.add(tuple(self._now))
             self._now = []

@@ -1,10 +1,11 @@
 """A program on a GPU that is not there."""
 import contextlib
 import functools
+import pathlib
 import threading
 from typing import Any
 
-from . import _costs, _native, _preload, _threads
+from . import _costs, _imports, _native, _preload, _threads
 from ._error import Error
 from ._interrupts import uninterrupted
 from ._places import library_folders
@@ -35,6 +36,7 @@ class Run:
         self._texts = setting_texts(settings)
         self._alloc_conf = str(settings.get("alloc_conf") or "")
         self._program: Any = None
+        self._compiler: Any = None
         self._handle: Any = None
         self._is_complete = False
         self._threads: _threads.Threads | None = None
@@ -76,6 +78,13 @@ class Run:
         if self._stop is not None and self.steps >= self._stop[0]:
             raise self._stop[1]()
 
+    def _run_code_file(self, path: pathlib.Path) -> None:
+        """Runs an output_code.py of torch.compile, as one step."""
+        if self._compiler is None:
+            raise Error("eager: code that torch.compile wrote is not run eagerly.\n  Leave the setting out.")
+        self._compiler.run_file(path)
+        self.count_step()
+
     def add_input(self, tensor: Any) -> Any:
         """Declares a tensor on the device as an input of the program; returns it."""
         self._program.add_input(tensor)
@@ -97,14 +106,16 @@ class Run:
         return self
 
     def _enter(self) -> None:
-        import torch
+        with _imports.uncollected():
+            import torch
 
-        from . import (_allocator, _compile, _cuda, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
+        from . import (_allocator, _compile, _cuda, _cuda_graphs, _given, _higher_order, _kernels, _lbfgs, _native_libraries, _numbers,
                        _observe, _parts, _python_kernels, _queries, _ranks, _rhythm, _saved_hooks, _tensor_methods, _torchscript,
                        _triton, _values)
         from ._compiled.compiler import Compiler
 
         self._exits.enter_context(_turn)
+        self._exits.enter_context(_imports.quick())
         cuda: Any = torch.cuda
         self._exits.callback(_preload.device_is_initialized, cuda.is_initialized())
         _native.set_library_folders(list(library_folders()))
@@ -116,17 +127,20 @@ class Run:
         self._exits.enter_context(_torchscript.operators_one_by_one())
         self._exits.enter_context(_given.inside(self._program))
         allocator = _allocator.Allocator(self._program, self._alloc_conf)
+        rhythm = _rhythm.Rhythm(self.count_step)
+        captures = _cuda_graphs.Captures(self._program, rhythm)
+        self._exits.callback(captures.close)
         answers = {**_cuda.answers(self._program, self._ranks or 1), **allocator.answers(), **_queries.answers(self._program),
-                   **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program),
+                   **_values.readers(self._program), **_tensor_methods.answers(self._program), **_numbers.answers(self._program, captures.refuse_reads),
                    **_triton.answers(self._program), **_kernels.dispatchers(), **_native_libraries.answers(self._program),
                    **_higher_order.answers(self._program), **_python_kernels.answers(self._program), **_lbfgs.answers(self._program),
-                   **_saved_hooks.answers()}
+                   **_saved_hooks.answers(), **captures.answers()}
         replaced = self._exits.enter_context(_cuda.replaced(answers))
         self._exits.enter_context(_native_libraries.packages(self._program))
         self._exits.enter_context(_ranks.group_of(self._ranks, self._program))
-        compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer, self._settings)
+        self._compiler = compiler = None if self._is_eager else Compiler(self._program, replaced, lambda: observer, self._settings)
         self._exits.enter_context(_compile.compiled(self._program, compiler))
-        observer = self._exits.enter_context(_observe.observed(self._program, _rhythm.Rhythm(self.count_step), lambda: _running[-1:] == [self]))
+        observer = self._exits.enter_context(_observe.observed(self._program, rhythm, lambda: _running[-1:] == [self]))
         self._threads = self._exits.enter_context(_threads.watched())
         self._exits.callback(_running.pop)
         _running.append(self)

@@ -27,6 +27,7 @@ void write_held(JsonWriter& json, std::string_view key, const MemoryBreakdown& h
 void write_on_device(JsonWriter& json, const StepMemory& memory,
                      std::optional<std::int64_t> context_bytes) {
   json.member("fragmentation_bytes", memory.fragmentation_bytes());
+  json.member("graph_pool_bytes", memory.graph_pool_bytes);
   json.member("context_bytes", context_bytes);
   json.member("nvidia_smi_bytes", context_bytes
                                       ? std::optional(memory.peak_reserved_bytes + *context_bytes)

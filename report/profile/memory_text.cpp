@@ -51,9 +51,13 @@ std::string peak_text(const StepMemory& memory, const Recording& recording) {
   const double fragmentation = reserved == 0 ? 0
                                              : static_cast<double>(memory.fragmentation_bytes()) /
                                                    static_cast<double>(reserved);
-  return fmt::format("{}{} allocated, {}{} reserved ({:.1f} % fragmentation), in {}", prefix,
+  const std::string of_graphs =
+      memory.graph_pool_bytes == 0
+          ? ""
+          : fmt::format(", {} of it for CUDA graphs", format_bytes(memory.graph_pool_bytes));
+  return fmt::format("{}{} allocated, {}{} reserved ({:.1f} % fragmentation{}), in {}", prefix,
                      format_bytes(memory.peak_allocated_bytes), prefix == "≤ " ? prefix : "",
-                     format_bytes(reserved), 100 * fragmentation,
+                     format_bytes(reserved), 100 * fragmentation, of_graphs,
                      call_text(memory.peak_call, recording));
 }
 

@@ -1,6 +1,7 @@
 #include "shape/eager/part_recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace symprof::shape {
@@ -22,6 +23,13 @@ void PartRecorder::close(ProgramPart& part) const {
   part.range.end_save = saves_.size();
 }
 
+std::optional<NodeId> PartRecorder::own_place(NodeId node) const {
+  const auto first = [](const ProgramPart& part) { return part.range.first_node; };
+  const auto after = std::ranges::upper_bound(parts_, node, {}, first);
+  if (after == parts_.begin() || node - first(*std::prev(after)) > 1) return std::nullopt;
+  return node - first(*std::prev(after));
+}
+
 void PartRecorder::end(PartEnd end) {
   leave_pass();
   finish(end);
@@ -38,11 +46,13 @@ void PartRecorder::finish(PartEnd end) {
 }
 
 void PartRecorder::begin_gradient_free_pass() {
+  if (is_paused_) return;
   leave_pass();
   if (!has_forward()) first_pass_call_ = static_cast<CallId>(recording_.calls.size());
 }
 
 void PartRecorder::end_gradient_free_pass() {
+  if (is_paused_) return;
   const CallId first = std::exchange(first_pass_call_, none);
   if (first == none || has_forward()) return;
   parts_.back().first_pass_call = first;
@@ -50,20 +60,24 @@ void PartRecorder::end_gradient_free_pass() {
 }
 
 void PartRecorder::leave_pass() {
+  if (is_paused_) return;
   if (std::exchange(is_behind_pass_, false)) finish(PartEnd::gradient_free);
 }
 
 void PartRecorder::note_forward() {
+  if (is_paused_) return;
   leave_pass();
   parts_.back().has_forward = true;
 }
 
 void PartRecorder::note_pass() {
+  if (is_paused_) return;
   note_forward();
   ++parts_.back().range.passes;
 }
 
 void PartRecorder::note_optimizer(const ProgramOptimizer& optimizer) {
+  if (is_paused_) return;
   if (!std::exchange(has_optimizers_, true))
     updates_ = 0;  // Earlier writes to parameters are no updates.
   std::vector<ProgramOptimizer>& optimizers = parts_.back().range.optimizers;

@@ -1,6 +1,7 @@
 // Records the parts of a program's run (record/program_parts.h).
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,12 @@ class PartRecorder {
   /// The current part's node for calls of no other node, and its node for optimizer updates.
   NodeId other() const { return parts_.back().range.first_node; }
   NodeId optimizer() const { return other() + 1; }
+
+  /// While paused nothing ends a part, and nothing is noted.
+  void pause(bool is_paused) { is_paused_ = is_paused; }
+  bool is_paused() const { return is_paused_; }
+  /// For one of the two nodes of a part: 0 or 1.
+  std::optional<NodeId> own_place(NodeId node) const;
 
   void end(PartEnd end);
   /// Starts a gradient-free pass; after a pass with gradients, it belongs to that pass's step.
@@ -54,7 +61,7 @@ class PartRecorder {
   const std::vector<SaveEvent>& saves_;
   std::vector<ProgramPart> parts_;
   CallId first_pass_call_ = none;
-  bool is_behind_pass_ = false;
+  bool is_behind_pass_ = false, is_paused_ = false;
   std::size_t updates_ = 0, marks_ = 0;
   bool has_optimizers_ = false;
 };

@@ -16,6 +16,7 @@
 #include "meta/fake/host_writes.h"
 #include "meta/fake/known_values.h"
 #include "meta/fake/program_error.h"
+#include "shape/eager/captures.h"
 #include "shape/eager/program_nodes.h"
 #include "shape/eager/read_numbers.h"
 #include "shape/eager/root_names.h"
@@ -72,10 +73,12 @@ class EagerProgram::Run {
     if (storage != none) recorder->give_to_parameter(storage, kind, storage_of(parameter));
   }
 
-  /// The nodes, at the begin or end of a module or pass. Ends the loops that read numbers so far.
-  shape::ProgramNodes& turn() {
+  /// Tells the nodes of the begin or end of a module or pass. Ends the loops that read numbers so
+  /// far.
+  template <class Tell>
+  void turn(const Tell& tell) {
     numbers.end_loops();
-    return nodes;
+    captures.tell(tell);
   }
 
   /// Warns about lines that made tensors of a data-dependent size.
@@ -128,6 +131,7 @@ class EagerProgram::Run {
  public:
   shape::ReadNumbers numbers{place_};
   shape::ProgramNodes nodes;
+  shape::Captures captures{*recorder, nodes};
 };
 
 EagerProgram::EagerProgram(const StepOptions& options, PlaceOfProgram place)
@@ -140,23 +144,41 @@ void EagerProgram::set_name(const std::string& name) { run_->recorder->recording
 void EagerProgram::add_root(const std::string& name) { run_->roots.push_back(name); }
 
 void EagerProgram::enter_module(const std::string& path, const std::string& type) {
-  run_->turn().enter_module(path, type);
+  run_->turn([=](auto& nodes) { nodes.enter_module(path, type); });
 }
-void EagerProgram::leave_module() { run_->turn().leave_module(); }
-void EagerProgram::enter_backward(bool makes_graph) { run_->turn().enter_backward(makes_graph); }
-void EagerProgram::leave_backward() { run_->turn().leave_backward(); }
+void EagerProgram::leave_module() {
+  run_->turn([](auto& nodes) { nodes.leave_module(); });
+}
+void EagerProgram::enter_backward(bool makes_graph) {
+  run_->turn([=](auto& nodes) { nodes.enter_backward(makes_graph); });
+}
+void EagerProgram::leave_backward() {
+  run_->turn([](auto& nodes) { nodes.leave_backward(); });
+}
 void EagerProgram::enter_optimizer(const ProgramOptimizer& optimizer) {
-  run_->turn().enter_optimizer(optimizer);
+  run_->turn([=](auto& nodes) { nodes.enter_optimizer(optimizer); });
 }
-void EagerProgram::leave_optimizer() { run_->turn().leave_optimizer(); }
-void EagerProgram::enter_closure() { run_->turn().enter_closure(); }
-void EagerProgram::leave_closure() { run_->turn().leave_closure(); }
-void EagerProgram::enter_graph() { run_->turn().enter_graph(); }
-void EagerProgram::leave_graph() { run_->turn().leave_graph(); }
+void EagerProgram::leave_optimizer() {
+  run_->turn([](auto& nodes) { nodes.leave_optimizer(); });
+}
+void EagerProgram::enter_closure() {
+  run_->turn([](auto& nodes) { nodes.enter_closure(); });
+}
+void EagerProgram::leave_closure() {
+  run_->turn([](auto& nodes) { nodes.leave_closure(); });
+}
+void EagerProgram::enter_graph() {
+  run_->turn([](auto& nodes) { nodes.enter_graph(); });
+}
+void EagerProgram::leave_graph() {
+  run_->turn([](auto& nodes) { nodes.leave_graph(); });
+}
 void EagerProgram::enter_code() { run_->nodes.enter_code(); }
 void EagerProgram::leave_code() { run_->nodes.leave_code(); }
 void EagerProgram::at_kernel(const std::string& path) { run_->nodes.at_kernel(path); }
-void EagerProgram::mark_step() { run_->turn().mark_step(); }
+void EagerProgram::mark_step() {
+  run_->turn([](auto& nodes) { nodes.mark_step(); });
+}
 
 void EagerProgram::add_parameter(const at::Tensor& parameter, const std::vector<at::Tensor>& parts,
                                  std::int64_t elements) {
@@ -183,7 +205,19 @@ void EagerProgram::add_optimizer_state(const at::Tensor& state, const at::Tensor
 
 void EagerProgram::resized(const c10::Storage& storage) { meta::announce_size(storage); }
 
-void EagerProgram::empty_cache() { run_->recorder->on_empty_cache(); }
+void EagerProgram::empty_cache() {
+  run_->recorder->ask_allocator(AllocatorRequest::Kind::empty_cache);
+}
+
+std::int64_t EagerProgram::begin_capture(std::int64_t pool, std::int64_t stream) {
+  return run_->captures.begin(pool, stream);
+}
+std::int64_t EagerProgram::stream_in_capture(std::int64_t stream) {
+  return run_->captures.stream_of(stream);
+}
+std::size_t EagerProgram::end_capture() { return run_->captures.end(); }
+void EagerProgram::replay(std::size_t capture) { run_->captures.replay(capture); }
+void EagerProgram::release_capture(std::size_t capture) { run_->captures.release(capture); }
 
 void EagerProgram::before_first_block(std::function<void()> tell) {
   run_->recorder->before_first_block(std::move(tell));

@@ -80,6 +80,17 @@ class EagerProgram {
   static void resized(const c10::Storage& storage);
   /// The program releases cached blocks to the device (torch.cuda.empty_cache).
   void empty_cache();
+  /// What follows is captured into a CUDA graph, from `stream` into `pool`. Returns the stream that
+  /// is current meanwhile.
+  std::int64_t begin_capture(std::int64_t pool, std::int64_t stream);
+  /// The same for another stream that takes part in the capture.
+  std::int64_t stream_in_capture(std::int64_t stream);
+  /// Ends the capture; returns its number.
+  std::size_t end_capture();
+  /// The captured calls run: their passes, updates and steps count now, and they allocate nothing.
+  void replay(std::size_t capture);
+  /// The graph is gone, and with the last one of a pool the pool.
+  void release_capture(std::size_t capture);
   /// `tell` is called before the first block is allocated on the device: allocator settings of the
   /// environment are read at that point.
   void before_first_block(std::function<void()> tell);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <vector>
@@ -45,6 +46,14 @@ class ProgramNodes {
   void at_kernel(const std::string& path) { compiled_.at_kernel(path); }
   /// The program says that a step ends here.
   void mark_step();
+
+  /// Around what the program captures into a CUDA graph.
+  void begin_capture();
+  void end_capture();
+  /// For the node of a part, of calls of no other node or of the update: the current part's.
+  std::optional<NodeId> own_node(NodeId node) const;
+  /// Adds a node like another one.
+  NodeId repeat_node(NodeId node);
 
   /// The steps so far, including the unfinished one.
   ProgramSteps steps() const {

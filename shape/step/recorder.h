@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "meta/fake/observer.h"
@@ -44,12 +45,32 @@ class Recorder final : public meta::Observer, public meta::ReleaseListener {
   void on_known_number(std::int64_t number) override;
   void on_stream_use() override { ++stream_uses_; }
   int stream_uses() const { return stream_uses_; }
-  /// The program releases cached blocks to the device here.
-  void on_empty_cache() {
+  /// The program asks it of the allocator here; `stream` is that of a capture.
+  void ask_allocator(AllocatorRequest::Kind kind, std::int64_t stream = 0) {
     const std::lock_guard lock(mutex_);
-    recording_.cache_emptied_before.push_back(recording_.events.size());
+    recording_.allocator_requests.push_back({recording_.events.size(), kind, stream});
   }
   bool takes_upper_bounds() override;
+
+  /// A replay of a CUDA graph makes calls and storages that the recording already has.
+  void repeat_call(CallRecord call) {
+    const std::lock_guard lock(mutex_);
+    last_call_ = static_cast<CallId>(recording_.calls.size());
+    recording_.calls.push_back(std::move(call));
+  }
+  StorageId repeat_storage(const StorageRecord& storage) {
+    const std::lock_guard lock(mutex_);
+    recording_.storages.push_back(storage);
+    return static_cast<StorageId>(recording_.storages.size()) - 1;
+  }
+  void repeat_event(StorageId storage, EventKind kind) {
+    const std::lock_guard lock(mutex_);
+    recording_.events.push_back({storage, last_call_, kind});
+  }
+  void repeat_save(const SaveEvent& save) {
+    const std::lock_guard lock(mutex_);
+    saves_.push_back(save);
+  }
 
   /// `tell` is called once, before the next block is allocated on the device.
   void before_first_block(std::function<void()> tell) { tell_first_block_ = std::move(tell); }

@@ -82,9 +82,26 @@ class Exported(unittest.TestCase):
         self.assertEqual(code, 0)
         self.assertIn("net.pt2 fits into 2 of 2 devices", out)
 
+    def test_throughput(self):
+        """Each batch's step is that of a profile; the export's largest batch is the last one."""
+        code, out, _ = self.command("plan", "throughput", "--device", "h200", "--format", "json")
+        self.assertEqual(code, 0)
+        rows = json.loads(out)["devices"][0]["batches"]
+        self.assertEqual([row["batch"] for row in rows], [1, 2, 4, 8, 16, 32, 64])
+        profile = symprof.profile(self.path, compile=True, device="h200", time=True).at(batch=16)
+        self.assertAlmostEqual(rows[4]["step_time_us"], profile.totals["step_time_us"], places=3)
+        self.assertEqual(rows[4]["peak_reserved_bytes"], profile.totals["peak_reserved_bytes"])
+
+    def test_throughput_within_a_budget(self):
+        profile = symprof.profile(self.path, compile=True, device="h200")
+        least = profile.at(batch=1).data["memory"]["nvidia_smi_bytes"]
+        self.assertTrue(profile.plan_throughput("h200", budget=str(least)))
+        self.assertFalse(profile.plan_throughput("h200", budget=str(least - 1)))
+
     def test_what_is_wrong_is_said(self):
         self.assertEqual(self.command("profile", "--set", "batch")[::2],
                          (2, "symprof: --set: found 'batch', wanted NAME=SIZE.\n  For example --set batch=8.\n"))
+        self.assertIn("plan checkpoint: has no --compile", self.command("plan", "checkpoint")[2])
         code, _, errors = self.command("profile", "--set", "batch=65")
         self.assertEqual(code, 2)
         self.assertIn("the program does not run", errors)

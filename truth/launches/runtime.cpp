@@ -7,6 +7,7 @@
 #include <cuda_runtime_api.h>
 #include <cupti_runtime_cbid.h>
 
+#include <atomic>
 #include <cstring>
 #include <deque>
 #include <mutex>
@@ -87,6 +88,8 @@ cudaError_t make_handle(Handle* made, std::uint64_t first) {
 }
 
 using Graph = std::vector<Operation>;
+std::atomic<unsigned long long> captures =
+    0;  ///< Begun so far: the last one's id, which no other has.
 
 }  // namespace
 
@@ -207,6 +210,7 @@ cudaError_t cudaStreamSynchronize(cudaStream_t) {
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
+  ++captures;
   fake::begin_capture(handle_of(stream));
   return cudaSuccess;
 }
@@ -223,7 +227,7 @@ cudaError_t cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatu
                                      unsigned long long* id, cudaGraph_t* graph,
                                      const cudaGraphNode_t**, const cudaGraphEdgeData**,
                                      std::size_t* count) {
-  if (id != nullptr) *id = 1;
+  if (id != nullptr) *id = captures.load();
   if (graph != nullptr) *graph = nullptr;
   if (count != nullptr) *count = 0;
   return cudaStreamIsCapturing(stream, status);

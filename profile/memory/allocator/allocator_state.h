@@ -66,6 +66,7 @@ struct SegmentState {
   std::int64_t bytes = 0;
   bool is_small = false;
   bool is_expandable = false;
+  bool is_of_graphs = false;       ///< Of a stream below 0, a pool of CUDA graphs.
   std::vector<BlockState> blocks;  ///< They tile the segment, in the order of addresses.
   bool operator==(const SegmentState&) const = default;
 };

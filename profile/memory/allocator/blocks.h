@@ -72,6 +72,7 @@ class FreeBlocks {
 
 struct Pool {
   bool is_small = false;
+  bool is_of_graphs = false;
   FreeBlocks free;
   std::set<Block*, ByAddress> unmapped;
   std::int64_t searches = 0;  ///< Counted while garbage collection is on.
@@ -86,6 +87,7 @@ struct Pool {
 /// Free blocks of one stream.
 struct Pools {
   Pool small{.is_small = true}, large;
+  bool is_kept = false;  ///< empty_cache leaves it: a pool of CUDA graphs.
 };
 
 /// Owns blocks and recycles dead ones.

@@ -20,6 +20,10 @@ std::optional<Address> CachingAllocator::allocate(std::int64_t bytes, StreamId s
 void CachingAllocator::free(Address address) { implementation_->free(address); }
 void CachingAllocator::empty_cache() { implementation_->release_cached_blocks(); }
 
+void CachingAllocator::keep_pool(StreamId stream, bool keeps) {
+  implementation_->keep_pool(stream, keeps);
+}
+
 void CachingAllocator::reset_peaks() {
   AllocatorStatistics& statistics = implementation_->statistics;
   for (Gauge* gauge : {&statistics.allocated_bytes, &statistics.reserved_bytes,
@@ -46,7 +50,7 @@ AllocatorImplementation::AllocatorImplementation(const AllocatorSettings& settin
 
 std::optional<Address> AllocatorImplementation::allocate(std::int64_t bytes, StreamId stream) {
   Request request{.bytes = rounded_size(bytes, settings_)};
-  Pools& pools = pools_[stream];
+  Pools& pools = pools_of(stream);
   request.pool = request.bytes <= small_limit_bytes ? &pools.small : &pools.large;
   Block* block = find_free_block(request);
   if (block == nullptr) {
@@ -91,11 +95,22 @@ void AllocatorImplementation::free(Address address) {
 }
 
 void AllocatorImplementation::release_cached_blocks() {
-  // Streams below 0 stand for pools of CUDA graphs, which keep what they were recorded on.
   for (auto& [stream, pools] : pools_)
-    if (stream >= 0) release_unsplit_blocks(pools.large);
+    if (!pools.is_kept) release_unsplit_blocks(pools.large);
   for (auto& [stream, pools] : pools_)
-    if (stream >= 0) release_unsplit_blocks(pools.small);
+    if (!pools.is_kept) release_unsplit_blocks(pools.small);
+}
+
+Pools& AllocatorImplementation::pools_of(StreamId stream) {
+  const auto [found, is_new] = pools_.try_emplace(stream);
+  Pools& pools = found->second;
+  if (is_new && stream < 0)
+    pools.is_kept = pools.small.is_of_graphs = pools.large.is_of_graphs = true;
+  return pools;
+}
+
+void AllocatorImplementation::keep_pool(StreamId stream, bool keeps) {
+  pools_of(stream).is_kept = keeps;
 }
 
 std::vector<SegmentState> AllocatorImplementation::snapshot() const {
@@ -111,7 +126,8 @@ std::vector<SegmentState> AllocatorImplementation::snapshot() const {
     if (!goes_on)
       result.push_back({.address = block->address,
                         .is_small = block->pool->is_small,
-                        .is_expandable = block->segment != nullptr});
+                        .is_expandable = block->segment != nullptr,
+                        .is_of_graphs = block->pool->is_of_graphs});
     SegmentState& segment = result.back();
     segment.bytes += block->bytes;
     segment.blocks.push_back({block->address, block->bytes,

@@ -16,9 +16,10 @@ namespace symprof::profile {
 class AllocatorImplementation;  // profile/memory/allocator/implementation.h
 
 /// One device. Free blocks serve only their stream. A block used by another stream (record_stream)
-/// is assumed to be done when it is freed; CUDA graphs and user pools are not simulated. cudaMalloc
-/// is assumed to return descending addresses, the tie-break among free blocks of equal size before
-/// PyTorch 2.13 (`EqualBlocks`). Source: c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
+/// is assumed to be done when it is freed. Streams below 0 are pools of CUDA graphs; other pools of
+/// users are not simulated. cudaMalloc is assumed to return descending addresses, the tie-break
+/// among free blocks of equal size before PyTorch 2.13 (`EqualBlocks`). Source:
+/// c10/cuda/CUDACachingAllocator.cpp (2.11 to 2.14).
 class CachingAllocator {
  public:
   /// `device_bytes`: what PyTorch may take from the device (its memory without CUDA's context).
@@ -37,6 +38,9 @@ class CachingAllocator {
   void free(Address address);
   /// torch.cuda.empty_cache().
   void empty_cache();
+  /// A stream below 0, a pool of CUDA graphs, keeps its segments (the default), or is one that
+  /// empty_cache releases, as no graph uses it any more.
+  void keep_pool(StreamId stream, bool keeps);
   /// torch.cuda.reset_peak_memory_stats().
   void reset_peaks();
 

@@ -20,6 +20,7 @@ class AllocatorImplementation {
   std::optional<Address> allocate(std::int64_t bytes, StreamId stream);
   void free(Address address);
   void release_cached_blocks();
+  void keep_pool(StreamId stream, bool keeps);
   std::vector<SegmentState> snapshot() const;
 
   AllocatorStatistics statistics;
@@ -30,6 +31,8 @@ class AllocatorImplementation {
     std::int64_t bytes = 0;  ///< Rounded.
     Pool* pool = nullptr;
   };
+
+  Pools& pools_of(StreamId stream);
 
   // Requests.
   Block* find_free_block(const Request& request);

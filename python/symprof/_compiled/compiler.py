@@ -2,6 +2,7 @@
 import contextlib
 import importlib
 import os
+import pathlib
 import sys
 import tempfile
 import types
@@ -40,6 +41,7 @@ class Compiler:
         self._is_open = False
         self.unpadded: dict[str, None] = {}  # Products that the device might pad.
         self.unwritten: list[str] = []  # Those of them that no code names yet.
+        self.code_file: Any = None  # That runs (code_files.CodeFile).
         self._around = ""  # The module in which the function is called that is compiled.
         self._optimizers: dict[int, torch.optim.Optimizer] = {}  # Whose step is traced.
 
@@ -92,6 +94,17 @@ class Compiler:
         finally:
             observer.leave_module(module, None, None)
 
+    def run_file(self, path: pathlib.Path) -> None:
+        """An output_code.py."""
+        from . import code_files
+
+        self.open()
+        self.code_file = code_files.CodeFile(path)
+        try:
+            code_files.run(self.code_file)
+        finally:
+            self.code_file = None
+
     def open(self) -> None:
         """Once; nothing is imported or changed before."""
         if self._is_open:
@@ -122,7 +135,6 @@ class Compiler:
         self._exits.callback(running.compilers.remove, self)
 
     def close(self) -> None:
-        self.cuda_graphs.warn()
         if self.unpadded:
             self.program.warn(f"torch.compile: PyTorch times products whose sizes are no multiples of 8 ({_listed(self.unpadded)}), and pads "
                               "them where that pays. Here they are not padded; torch._inductor.config.force_shape_pad = True shows the other case.")
@@ -142,7 +154,7 @@ def _forget_answers(answers: _cuda.Replaced) -> None:
     module: Any = sys.modules.get("torch._dynamo.device_interface")
     if module is None:
         return
-    before = {id(value): answers.before[place] for place, value in answers.table.items()}
+    before = {id(value): answers.before[place] for place, value in answers.table.items() if callable(value)}
     for owner in (module, module.CudaInterface):
         for name, value in list(vars(owner).items()):
             copied = value.__func__ if isinstance(value, staticmethod) else value

@@ -30,7 +30,7 @@ class CudaGraphs:
     """All of a simulation, which share one pool."""
 
     def __init__(self, program: Any) -> None:
-        self.program, self.pool_bytes = program, 0
+        self.program = program
         self._generation: int | None = None
         self._is_warming_up = self._awaits_backward = self._has_pool = self._is_said = False
         self._seeds: list[torch.Tensor] = []
@@ -63,11 +63,6 @@ class CudaGraphs:
         """A backward pass that is no graph calls it (torch._inductor.output_code)."""
         self._awaits_backward = False
 
-    def warn(self) -> None:
-        if self.pool_bytes:
-            self.program.warn(f"torch.compile: CUDA graphs hold a pool of {self.pool_bytes / 2**20:.0f} MiB of their own. It is part of "
-                              "reserved memory; torch.cuda.max_memory_allocated, and the peak here, leave it out once graphs are replayed.")
-
     def _say_changed(self) -> None:
         if not self._is_said:
             self._is_said = True
@@ -91,25 +86,18 @@ class CudaGraphs:
         """Whoever warms up makes all that follow in the step warm up."""
         if not graph.is_warm or self._is_warming_up:
             graph.is_warm = self._is_warming_up = True
-            with self._in_pool():
+            with _stream(_RECORDED):
                 return graph.code(inputs)
         if graph.is_recorded:
             with _stream(_REPLAYED):
                 self._copy_inputs(graph, inputs)
                 return graph.code(inputs)
         graph.is_recorded = True
-        with self._in_pool():
+        with _stream(_RECORDED):
             self._copy_inputs(graph, inputs)
         self.program.empty_cache()  # torch.cuda.graph
-        with self._in_pool():
-            return graph.code(inputs)
-
-    @contextlib.contextmanager
-    def _in_pool(self) -> Iterator[None]:
-        before = self.program.memory().reserved_bytes
         with _stream(_RECORDED):
-            yield
-        self.pool_bytes += self.program.memory().reserved_bytes - before
+            return graph.code(inputs)
 
     def _copy_inputs(self, graph: Graph, inputs: list[Any]) -> None:
         """Into tensors of the pool, but those that stay where they are."""

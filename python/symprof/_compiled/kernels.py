@@ -46,13 +46,14 @@ class ProgramKernel:
         _triton.launch(running.program(), self.name, self.parameters, {**self.constants, **dict(zip(self.passed, args, strict=False))})
 
 
-def triton(self: Any, kernel_name: str, source_code: str, device_str: str = "cuda") -> Kernel | ProgramKernel:
+def triton(self: Any, kernel_name: str, source_code: str, device_str: str = "cuda") -> Any:
     """torch._inductor.async_compile.AsyncCompile.triton"""
     if f".{_OF_PROGRAM}(" in source_code:
         for node in ast.parse(source_code).body:
             if isinstance(node, ast.FunctionDef) and (options := _options(node)):
                 return _of_program(kernel_name, node, options)
-    return Kernel(kernel_name)
+    file = running.compilers[-1].code_file
+    return Kernel(kernel_name) if file is None else file.kernel(kernel_name, source_code)
 
 
 def _options(function: ast.FunctionDef) -> dict[str, ast.expr]:

@@ -21,6 +21,12 @@ def at(path: str, read: int, written: int, flops: int) -> None:
     running.program().at_kernel(path)
 
 
+def put(read: int, written: int, flops: int) -> None:
+    """The mark of the next launch, in its module."""
+    global _facts
+    _facts = read, written, flops
+
+
 def taken() -> tuple[int, int, int] | None:
     """The mark of this launch; one mark is for one launch."""
     global _facts
@@ -96,14 +102,14 @@ def _operations(origins: Iterable[Any]) -> int:
     for origin in dict.fromkeys(origins):
         if origin.op != "call_function" or not isinstance(origin.target, torch._ops.OpOverload):
             continue
-        if torch.Tag.pointwise in origin.target.tags and not _is_copy(origin.target):
+        if torch.Tag.pointwise in origin.target.tags and not is_copy(origin.target):
             total += _numel(origin)
         elif torch.Tag.reduction in origin.target.tags:
             total += sum(_numel(argument) for argument in origin.all_input_nodes)
     return total
 
 
-def _is_copy(target: Any) -> bool:
+def is_copy(target: Any) -> bool:
     return str(target.name()).startswith(("prims::convert_element_type", "aten::clone", "aten::copy", "aten::_to_copy", "aten::alias"))
 
 

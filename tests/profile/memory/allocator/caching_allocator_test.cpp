@@ -229,4 +229,22 @@ TEST_SUITE("allocator") {
     CHECK_THROWS_WITH_AS(parse_allocator_settings("max_split_size:64"),
                          doctest::Contains("Did you mean 'max_split_size_mb'?"), Error);
   }
+
+  TEST_CASE("a pool of CUDA graphs keeps its segments until its graphs are gone") {
+    CachingAllocator allocator({}, std::int64_t{1} << 34);
+    const auto reserved = [&] { return allocator.statistics().reserved_bytes.current; };
+    const StreamId pool = -3;
+    const Address ours = *allocator.allocate(4_MiB);
+    const Address captured = *allocator.allocate(4_MiB, pool);
+    CHECK(reserved() == 2 * 20_MiB);
+    allocator.free(ours);
+    allocator.free(captured);
+    allocator.empty_cache();
+    CHECK(reserved() == 20_MiB);
+    CHECK(allocator.snapshot().at(0).is_of_graphs);
+    allocator.keep_pool(pool, false);
+    CHECK(reserved() == 20_MiB);
+    allocator.empty_cache();
+    CHECK(reserved() == 0);
+  }
 }
