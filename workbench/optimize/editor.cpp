@@ -102,11 +102,10 @@ Editor::Editor(onnx::ModelProto& model, const NameSet& elsewhere)
   for (const onnx::ValueInfoProto& input : graph.input()) inputs_.insert(input.name());
   for (const onnx::ValueInfoProto& output : graph.output()) outputs_.insert(output.name());
   for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
-    const std::string name = tensor.name();
-    types_[name] = type_of_tensor(tensor);
-    if (inputs_.contains(name)) continue;  // A default that a caller may override.
-    constants_[name].tensor.Swap(&tensor);
-    constant_order_.push_back(name);
+    types_[tensor.name()] = type_of_tensor(tensor);
+    if (inputs_.contains(tensor.name())) continue;  // A default that a caller may override.
+    constant_order_.push_back(tensor.name());
+    constants_[constant_order_.back()].tensor.Swap(&tensor);
   }
   take_nodes();
 }

@@ -7,8 +7,8 @@
 #include <stdexcept>
 
 #include "workbench/optimize/attributes.h"
+#include "workbench/optimize/partial_values.h"
 #include "workbench/optimize/rule.h"
-#include "workbench/optimize/rules/partial_values.h"
 #include "workbench/types.h"
 
 namespace symprof::workbench::rules {

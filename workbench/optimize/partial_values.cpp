@@ -1,4 +1,4 @@
-#include "workbench/optimize/rules/partial_values.h"
+#include "workbench/optimize/partial_values.h"
 
 #include <algorithm>
 #include <array>
