@@ -132,6 +132,9 @@ struct ProgramRange {
   CallId first_call = 0, end_call = 0;
   std::size_t first_event = 0, end_event = 0;
   NodeId first_node = 0, end_node = 0;
+  /// Of Recording::cache_emptied_before: how often the cache had been emptied when the range began,
+  /// where that is known.
+  std::optional<std::size_t> first_emptied = {};
 };
 
 struct StepMemoryOptions {

@@ -211,8 +211,8 @@ class Loop {
 
   /// Applies the events before the step's first call, for some kinds of storage.
   void apply_first(bool (*is_meant)(StorageKind)) {
-    for (std::size_t i = 0; i < first_of_step_; ++i)
-      if (is_meant(kind_of(recording_.events[i]))) apply(recording_.events[i]);
+    for (const MemoryEvent& event : std::span(recording_.events).first(first_of_step_))
+      if (is_meant(recording_.storages[static_cast<std::size_t>(event.storage)].kind)) apply(event);
   }
 
   /// Allocates the model first.
@@ -231,10 +231,6 @@ class Loop {
            recording_.calls[static_cast<std::size_t>(blocks_.call())].phase == Phase::optimizer;
   }
 
-  StorageKind kind_of(const MemoryEvent& event) const {
-    return recording_.storages[static_cast<std::size_t>(event.storage)].kind;
-  }
-
   bool is_of_call(std::size_t event) const {
     return event < recording_.events.size() && recording_.events[event].call <= blocks_.call();
   }
@@ -247,13 +243,17 @@ class Loop {
   }
 
   void begin_range() {
-    if (!std::exchange(is_in_range_, true)) blocks_.reset_peaks();
+    if (std::exchange(is_in_range_, true)) return;
+    for (; emptied_ < range_.first_emptied.value_or(0); ++emptied_) blocks_.empty_cache();
+    blocks_.reset_peaks();
   }
 
   void empty_cache_before(std::size_t event) {
     const std::vector<std::size_t>& emptied = recording_.cache_emptied_before;
-    for (; emptied_ < emptied.size() && emptied[emptied_] <= event; ++emptied_)
+    for (; emptied_ < emptied.size() && emptied[emptied_] <= event; ++emptied_) {
+      if (range_.first_emptied && emptied_ >= *range_.first_emptied) begin_range();
       blocks_.empty_cache();
+    }
   }
 
   bool happens(const MemoryEvent& event) const {

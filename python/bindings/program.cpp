@@ -104,14 +104,17 @@ StepMemory Program::memory() const {
   return profile::simulate_step_memory(
       recording, settings_.step.device,
       {.loop = settings_.loop,
-       .program =
-           profile::ProgramRange{peaks_from_call_, static_cast<CallId>(recording.calls.size()),
-                                 peaks_from_event_, recording.events.size()}});
+       .program = profile::ProgramRange{.first_call = peaks_from_call_,
+                                        .end_call = static_cast<CallId>(recording.calls.size()),
+                                        .first_event = peaks_from_event_,
+                                        .end_event = recording.events.size(),
+                                        .first_emptied = peaks_from_emptied_}});
 }
 
 void Program::reset_peaks() {
   peaks_from_call_ = static_cast<CallId>(program_->recording().calls.size());
   peaks_from_event_ = program_->recording().events.size();
+  peaks_from_emptied_ = program_->recording().cache_emptied_before.size();
 }
 
 void Program::empty_cache() { program_->empty_cache(); }

@@ -100,6 +100,7 @@ class Program {
   Settings settings_;
   CallId peaks_from_call_ = 0;
   std::size_t peaks_from_event_ = 0;
+  std::size_t peaks_from_emptied_ = 0;
   std::unique_ptr<EagerProgram> program_;
 };
 
