@@ -45,8 +45,10 @@ class BlockFinder {
     RepeatedBlock best;
     int saved = 0;
     const int longest = std::min({(end - begin) / 2, most_length, longest_block});
-    for (int length = least_nodes; length <= longest && comparisons_ < most_comparisons; ++length)
+    for (int length = least_nodes; length <= longest && comparisons_ < most_comparisons; ++length) {
+      if (end - begin - length <= saved) break;  // Longer blocks cannot save more.
       look(begin, end, length, best, saved);
+    }
     if (saved == 0) return blocks;
     blocks = find(begin, best.first, most_length);
     best.inside = find(best.first, best.first + best.length, best.length - 1);

@@ -15,9 +15,11 @@ struct Package {
 };
 
 constexpr Package packages[] = {
+    {"quantized_decomposed::quantize_per_tensor", &define_quantized_decomposed},
     {"transformers::grouped_mm_fallback", &define_transformers_experts},
     {"torch_attn::_varlen_attn", &define_varlen_attention},
     {"torch_nn::_linear_cross_entropy_batch_chunked", &define_linear_cross_entropy},
+    {"torchao::quantize_affine", &define_torchao},
     {"torchvision::nms", &define_torchvision},
 };
 

@@ -18,6 +18,8 @@ class PackageOperators {
 };
 
 /// Each registers one package's operators; the libraries unregister them when destroyed.
+std::vector<torch::Library> define_quantized_decomposed();
+std::vector<torch::Library> define_torchao();
 std::vector<torch::Library> define_transformers_experts();
 std::vector<torch::Library> define_varlen_attention();
 std::vector<torch::Library> define_linear_cross_entropy();

@@ -215,8 +215,8 @@ class Loop {
 
   /// Applies the events before the step's first call, for some kinds of storage.
   void apply_first(bool (*is_meant)(StorageKind)) {
-    for (std::size_t i = 0; i < first_of_step_; ++i)
-      if (is_meant(kind_of(recording_.events[i]))) apply(recording_.events[i]);
+    for (const MemoryEvent& event : std::span(recording_.events).first(first_of_step_))
+      if (is_meant(recording_.storages[static_cast<std::size_t>(event.storage)].kind)) apply(event);
   }
 
   /// Allocates the model first.
@@ -233,10 +233,6 @@ class Loop {
   bool is_updating() const {
     return blocks_.call() != none &&
            recording_.calls[static_cast<std::size_t>(blocks_.call())].phase == Phase::optimizer;
-  }
-
-  StorageKind kind_of(const MemoryEvent& event) const {
-    return recording_.storages[static_cast<std::size_t>(event.storage)].kind;
   }
 
   bool is_of_call(std::size_t event) const {

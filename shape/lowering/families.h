@@ -28,7 +28,9 @@ Lowerings microsoft_embedding_lowerings();
 Lowerings microsoft_fusion_lowerings();
 Lowerings microsoft_grouped_lowerings();
 Lowerings microsoft_mixture_lowerings();
+Lowerings microsoft_ordered_lowerings();
 Lowerings microsoft_packed_lowerings();
+Lowerings microsoft_packed_product_lowerings();
 Lowerings microsoft_product_lowerings();
 Lowerings microsoft_quantized_lowerings();
 Lowerings microsoft_rotary_lowerings();
@@ -71,7 +73,9 @@ inline constexpr std::array families = {
     microsoft_fusion_lowerings,
     microsoft_grouped_lowerings,
     microsoft_mixture_lowerings,
+    microsoft_ordered_lowerings,
     microsoft_packed_lowerings,
+    microsoft_packed_product_lowerings,
     microsoft_product_lowerings,
     microsoft_quantized_lowerings,
     microsoft_rotary_lowerings,

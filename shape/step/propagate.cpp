@@ -93,7 +93,7 @@ class Step {
     if (operators.empty()) return;
     recording.warnings.push_back(fmt::format(
         "No rule for {}: results have the shapes that the file gives, and what it computes, and "
-        "takes beside them, is in no total.",
+        "takes beside them, is in no total. A rule can be given: docs/tutorial/own_operator.md.",
         operators));
   }
 

@@ -57,6 +57,38 @@ class Rules(unittest.TestCase):
                     self.assertEqual(saved, report["before"][figure] - report["after"][figure], figure)
                 self.assertGreater(report["before"]["moved_bytes"], report["after"]["moved_bytes"])
 
+    def left_of(self, text, *arguments):
+        """The nodes that are left of a model in ONNX's text syntax."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "model.txt"
+            path.write_text(text)
+            return self.optimized(path, folder, *arguments)["nodes_after"]
+
+    def test_a_choice_that_drops_what_a_cast_left_undefined_is_folded(self):
+        # Log(0) is minus infinity, of which ONNX says no integer.
+        def left(near):
+            return self.left_of(
+                '<ir_version: 8, opset_import: ["" : 17]>\ngraph (int64[3] x) => (int64[3] y)\n'
+                "<float[3] d = {0, 1, 8}, int64[3] least = {0, 1, 2}, int64[3] most = {2, 2, 2},\n"
+                f" bool[3] near = {{{near}}}>\n"
+                "{ l = Log (d)\n b = Cast <to = 7> (l)\n c = Min (b, most)\n w = Where (near, least, c)\n y = Add (x, w) }\n")
+
+        self.assertEqual(left("1, 0, 0"), 1)
+        self.assertEqual(left("1, 1, 1"), 1)
+        self.assertEqual(left("0, 1, 1"), 4)
+
+    def test_a_norm_without_a_scale_gets_one_of_ones(self):
+        def left(last):
+            return self.left_of(
+                '<ir_version: 8, opset_import: ["" : 17]>\ngraph (float[2, 4] x, float[4] w) => (float[2, 4] y)\n'
+                "<float two = {2}, float e = {0.00001}>\n"
+                "{ p = Pow (x, two)\n m = ReduceMean <axes = [-1]> (p)\n s = Add (m, e)\n r = Sqrt (s)\n"
+                f" {last} }}\n", "--fused", "microsoft")
+
+        self.assertEqual(left("y = Div (x, r)"), 1)
+        self.assertEqual(left("n = Div (x, r)\n y = Mul (n, w)"), 1)
+        self.assertEqual(left("n = Div (x, r)\n y = Add (n, x)"), 2)
+
     def test_each_rule(self):
         listed = subprocess.run([PROGRAM, "optimize", "--list"], capture_output=True, text=True, check=True).stdout
         names = [line.split()[0] for line in listed.splitlines()]

@@ -70,6 +70,26 @@ class Memory(unittest.TestCase):
             torch.cuda.reset_peak_memory_stats()
             self.assertEqual(torch.cuda.max_memory_allocated(), 0)
 
+    def test_a_cache_that_is_emptied_after_a_reset_was_there_at_the_reset(self):
+        with symprof.simulate():
+            kept, gone = torch.empty(64 * MIB, dtype=torch.uint8, device="cuda"), torch.empty(32 * MIB, dtype=torch.uint8, device="cuda")
+            del gone
+            torch.cuda.reset_peak_memory_stats()
+            torch.cuda.empty_cache()
+            self.assertEqual(torch.cuda.memory_reserved(), kept.numel())
+            self.assertEqual(torch.cuda.max_memory_reserved(), 96 * MIB)
+            torch.cuda.reset_peak_memory_stats()
+            self.assertEqual(torch.cuda.max_memory_reserved(), kept.numel())
+
+    def test_a_cache_that_is_emptied_before_a_reset_is_no_peak_of_it(self):
+        with symprof.simulate():
+            kept, gone = torch.empty(64 * MIB, dtype=torch.uint8, device="cuda"), torch.empty(32 * MIB, dtype=torch.uint8, device="cuda")
+            del gone
+            torch.cuda.empty_cache()
+            torch.cuda.reset_peak_memory_stats()
+            later = torch.empty(2 * MIB, dtype=torch.uint8, device="cuda")
+            self.assertLess(torch.cuda.max_memory_reserved(), kept.numel() + later.numel() + 32 * MIB)
+
     def test_statistics_agree_with_each_other(self):
         with symprof.simulate():
             kept = torch.empty(100, device="cuda")

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "trace/exported/archive.h"
 #include "trace/exported/graph_reader.h"
+#include "trace/exported/inner_tensors.h"
 #include "trace/exported/listed_parameters.h"
 #include "trace/exported/payload.h"
 #include "trace/exported/program_path.h"
@@ -133,6 +134,7 @@ Graph load_exported(const std::string& path) {
   const Json signature = member(module, "signature", place);
   apply_inputs(read, signature, archive, weights, constants, place);
   apply_outputs(read, signature, place);
+  read_inner_tensors(read.graph);
   read_listed_parameters(read.graph);
 
   Graph graph = std::move(read.graph);

@@ -4,7 +4,9 @@
 #include <onnx/onnx_pb.h>
 
 #include <algorithm>
+#include <limits>
 #include <optional>
+#include <vector>
 
 #include "base/error.h"
 
@@ -43,40 +45,82 @@ class Skimmer {
   Skimmer(std::string_view bytes, const std::string& path, std::uint64_t largest_kept)
       : bytes_(bytes), path_(path), largest_kept_(largest_kept) {}
 
-  /// Copies the message in [begin, end) without large tensor data.
-  std::string copy(Message message, std::uint64_t begin, std::uint64_t end, int depth = 0) {
-    if (depth > deepest_subgraph)
-      throw Error(path_,
-                  fmt::format("subgraphs are nested more than {} deep", deepest_subgraph / 3),
-                  "No ONNX program reads deeper ones: export the model again.");
+  /// Checks all of the model. The bytes without data of large tensors; empty: nothing is left out.
+  std::string run() {
+    const std::uint64_t size = scan(Message::model, 0, bytes_.size(), 0);
     std::string out;
-    std::uint64_t at = begin;
-    while (at < end) {
-      const std::uint64_t field_begin = at;
-      const std::uint64_t tag = varint(at, end);
-      if (tag >> 3 == 0) throw Damage{field_begin, "a field with the number 0"};
-      const std::uint64_t size = payload(tag & 7, at, end);
-      const std::uint64_t payload_begin = at;
-      at += size;
-      if ((tag & 7) == length_type) {
-        if (drops(message, tag >> 3, size)) continue;
-        const auto inner = child(message, tag >> 3);
-        if (inner == Message::node) count_node();
-        // A small message has no large tensor.
-        if (inner && size > std::min(largest_kept_, largest_kept_tensor_bytes)) {
-          const std::string text = copy(*inner, payload_begin, at, depth + 1);
-          append_varint(out, tag);
-          append_varint(out, text.size());
-          out += text;
-          continue;
-        }
-      }
-      keep(out, field_begin, at);
-    }
+    if (size == bytes_.size()) return out;
+    out.reserve(size);
+    copy(Message::model, 0, bytes_.size(), out);
     return out;
   }
 
  private:
+  struct Field {
+    std::uint64_t tag = 0, begin = 0, payload = 0, end = 0;
+    std::optional<Message> inner;  ///< A message that may have a large tensor.
+    bool is_dropped = false;
+  };
+
+  /// The field of `message` at `at`, which moves behind it.
+  Field next(Message message, std::uint64_t& at, std::uint64_t end) const {
+    Field field{.begin = at};
+    field.tag = varint(at, end);
+    const std::uint64_t number = field.tag >> 3, type = field.tag & 7;
+    if (number == 0) throw Damage{field.begin, "a field with the number 0"};
+    const std::uint64_t size = payload(type, at, end);
+    field.payload = at;
+    at += size;
+    field.end = at;
+    if (type != length_type) return field;
+    field.is_dropped = drops(message, number, size);
+    // A small message has no large tensor.
+    if (size > std::min(largest_kept_, largest_kept_tensor_bytes))
+      field.inner = child(message, number);
+    return field;
+  }
+
+  /// The size of the message in [begin, end) without large tensor data; `sizes_` gets those of the
+  /// messages in it, in their order.
+  std::uint64_t scan(Message message, std::uint64_t begin, std::uint64_t end, int depth) {
+    if (depth > deepest_subgraph)
+      throw Error(path_,
+                  fmt::format("subgraphs are nested more than {} deep", deepest_subgraph / 3),
+                  "No ONNX program reads deeper ones: export the model again.");
+    std::uint64_t size = 0;
+    for (std::uint64_t at = begin; at < end;) {
+      const Field field = next(message, at, end);
+      if (field.is_dropped) continue;
+      if ((field.tag & 7) == length_type && child(message, field.tag >> 3) == Message::node)
+        count_node();
+      if (!field.inner) {
+        size += keep(field);
+        continue;
+      }
+      const std::size_t place = sizes_.size();
+      sizes_.push_back(0);
+      const std::uint64_t inside = scan(*field.inner, field.payload, field.end, depth + 1);
+      sizes_[place] = inside;
+      size += varint_bytes(field.tag) + varint_bytes(inside) + inside;
+    }
+    return size;
+  }
+
+  /// Copies the message in [begin, end) without large tensor data.
+  void copy(Message message, std::uint64_t begin, std::uint64_t end, std::string& out) {
+    for (std::uint64_t at = begin; at < end;) {
+      const Field field = next(message, at, end);
+      if (field.is_dropped) continue;
+      if (!field.inner) {
+        out += bytes_.substr(field.begin, field.end - field.begin);
+        continue;
+      }
+      append_varint(out, field.tag);
+      append_varint(out, sizes_[next_size_++]);
+      copy(*field.inner, field.payload, field.end, out);
+    }
+  }
+
   static std::optional<Message> child(Message message, std::uint64_t field) {
     struct Row {
       Message message;
@@ -104,11 +148,11 @@ class Skimmer {
     if (++nodes_ > most_nodes) throw_too_large(path_, fmt::format("{} nodes", most_nodes));
   }
 
-  void keep(std::string& out, std::uint64_t begin, std::uint64_t end) {
-    kept_bytes_ += end - begin;
+  std::uint64_t keep(const Field& field) {
+    kept_bytes_ += field.end - field.begin;
     if (kept_bytes_ > most_kept_bytes && largest_kept_ <= largest_kept_tensor_bytes)
       throw_too_large(path_, fmt::format("{} MiB beside its weights", most_kept_bytes >> 20));
-    out += bytes_.substr(begin, end - begin);
+    return field.end - field.begin;
   }
 
   bool drops(Message message, std::uint64_t field, std::uint64_t size) const {
@@ -154,6 +198,12 @@ class Skimmer {
     return size;
   }
 
+  static std::uint64_t varint_bytes(std::uint64_t value) {
+    std::uint64_t bytes = 1;
+    for (; value >= 0x80; value >>= 7) ++bytes;
+    return bytes;
+  }
+
   static void append_varint(std::string& out, std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) out.push_back(static_cast<char>(0x80 | (value & 0x7f)));
     out.push_back(static_cast<char>(value));
@@ -163,11 +213,18 @@ class Skimmer {
   const std::string& path_;
   const std::uint64_t largest_kept_;
   std::uint64_t kept_bytes_ = 0, nodes_ = 0;
+  std::vector<std::uint64_t> sizes_;
+  std::size_t next_size_ = 0;
 };
 
 /// Every writer of ONNX puts ir_version (field 1, a small number) first.
 bool starts_like_a_model(std::string_view bytes) {
   return bytes.size() >= 2 && bytes[0] == '\x08' && bytes[1] > 0 && bytes[1] < 64;
+}
+
+bool parse(std::string_view bytes, onnx::ModelProto& model) {
+  return bytes.size() <= std::numeric_limits<int>::max() &&
+         model.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
 }
 
 [[noreturn]] void throw_not_a_model(const std::string& path, const std::string& why) {
@@ -182,7 +239,7 @@ void parse_model(std::string_view bytes, const std::string& path, onnx::ModelPro
   if (bytes.empty()) throw_not_a_model(path, "the file is empty");
   std::string skimmed;
   try {
-    skimmed = Skimmer(bytes, path, largest_kept).copy(Message::model, 0, bytes.size());
+    skimmed = Skimmer(bytes, path, largest_kept).run();
   } catch (const Damage& damage) {
     if (!starts_like_a_model(bytes)) throw_not_a_model(path, damage.problem);
     throw Error(path,
@@ -190,7 +247,7 @@ void parse_model(std::string_view bytes, const std::string& path, onnx::ModelPro
                             damage.problem),
                 "Copy or export the file again.");
   }
-  if (!model.ParseFromString(skimmed)) {
+  if (!parse(skimmed.empty() ? bytes : skimmed, model)) {
     if (!starts_like_a_model(bytes)) throw_not_a_model(path, "protobuf cannot read it");
     throw Error(path,
                 fmt::format("protobuf cannot read it: it is damaged, or subgraphs are nested more "

@@ -5,6 +5,8 @@
 
 #include <set>
 #include <stdexcept>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "workbench/types.h"
@@ -14,9 +16,9 @@ namespace {
 
 constexpr std::int64_t largest_checked_bytes = 1024;
 
-/// The model without the data of its weights, which become inputs: the checker would look for
-/// external data, which does not matter here.
-onnx::ModelProto without_weights(const onnx::ModelProto& model) {
+/// The model without its nodes and the data of its weights, which become inputs: the checker would
+/// look for external data, which does not matter here.
+onnx::ModelProto without_nodes(const onnx::ModelProto& model) {
   onnx::ModelProto out;
   out.set_ir_version(model.ir_version());
   *out.mutable_opset_import() = model.opset_import();
@@ -24,7 +26,6 @@ onnx::ModelProto without_weights(const onnx::ModelProto& model) {
   const onnx::GraphProto& from = model.graph();
   onnx::GraphProto& to = *out.mutable_graph();
   to.set_name(from.name());
-  *to.mutable_node() = from.node();
   *to.mutable_input() = from.input();
   *to.mutable_output() = from.output();
   *to.mutable_sparse_initializer() = from.sparse_initializer();
@@ -47,6 +48,38 @@ onnx::ModelProto without_weights(const onnx::ModelProto& model) {
   return out;
 }
 
+onnx::ModelProto without_weights(const onnx::ModelProto& model) {
+  onnx::ModelProto out = without_nodes(model);
+  *out.mutable_graph()->mutable_node() = model.graph().node();
+  return out;
+}
+
+/// The nodes of a model in another one, as the checker wants them, until this is gone: ONNX Runtime
+/// has SimplifiedLayerNormalization in ONNX's own domain, but onnx does not.
+class LentNodes {
+ public:
+  LentNodes(onnx::ModelProto& from, onnx::ModelProto& to)
+      : from_(*from.mutable_graph()->mutable_node()), to_(*to.mutable_graph()->mutable_node()) {
+    to_.Swap(&from_);
+    for (onnx::NodeProto& node : to_) {
+      if (node.op_type() != "SimplifiedLayerNormalization") continue;
+      moved_.emplace_back(&node, node.domain());
+      node.set_domain("com.microsoft");
+    }
+  }
+  ~LentNodes() {
+    for (auto& [node, domain] : moved_) node->set_domain(domain);
+    to_.Swap(&from_);
+  }
+  LentNodes(const LentNodes&) = delete;
+  LentNodes& operator=(const LentNodes&) = delete;
+
+ private:
+  using Nodes = google::protobuf::RepeatedPtrField<onnx::NodeProto>;
+  Nodes &from_, &to_;
+  std::vector<std::pair<onnx::NodeProto*, std::string>> moved_;
+};
+
 bool contradict(const Type& a, const Type& b) {
   if (a.element != 0 && b.element != 0 && a.element != b.element) return true;
   if (!a.sizes || !b.sizes) return false;
@@ -60,12 +93,10 @@ bool contradict(const Type& a, const Type& b) {
 
 }  // namespace
 
-void check_model(const onnx::ModelProto& model, const std::string& path, const std::string& what,
+void check_model(onnx::ModelProto& model, const std::string& path, const std::string& what,
                  const std::string& advice) {
-  onnx::ModelProto copy = without_weights(model);
-  // ONNX Runtime has this operator in ONNX's own domain, but onnx does not.
-  for (onnx::NodeProto& node : *copy.mutable_graph()->mutable_node())
-    if (node.op_type() == "SimplifiedLayerNormalization") node.set_domain("com.microsoft");
+  onnx::ModelProto copy = without_nodes(model);
+  const LentNodes nodes(model, copy);
   auto& contrib = *copy.add_opset_import();
   contrib.set_domain("com.microsoft");
   contrib.set_version(1);

@@ -94,18 +94,18 @@ Type type_of(const onnx::TypeProto& proto) {
 
 Editor::Editor(onnx::ModelProto& model, const NameSet& elsewhere)
     : model_(model), elsewhere_(elsewhere) {
-  const onnx::GraphProto& graph = model.graph();
+  onnx::GraphProto& graph = *model.mutable_graph();
   for (const onnx::OperatorSetIdProto& opset : model.opset_import())
     if (plain_domain(opset.domain()).empty()) opset_ = opset.version();
   for (const auto* list : {&graph.value_info(), &graph.output(), &graph.input()})
     for (const onnx::ValueInfoProto& value : *list) types_[value.name()] = type_of(value.type());
   for (const onnx::ValueInfoProto& input : graph.input()) inputs_.insert(input.name());
   for (const onnx::ValueInfoProto& output : graph.output()) outputs_.insert(output.name());
-  for (const onnx::TensorProto& tensor : graph.initializer()) {
+  for (onnx::TensorProto& tensor : *graph.mutable_initializer()) {
     types_[tensor.name()] = type_of_tensor(tensor);
     if (inputs_.contains(tensor.name())) continue;  // A default that a caller may override.
-    constants_[tensor.name()].tensor = tensor;
     constant_order_.push_back(tensor.name());
+    constants_[constant_order_.back()].tensor.Swap(&tensor);
   }
   take_nodes();
 }

@@ -41,12 +41,15 @@ struct Type {
 
 class Editor {
  public:
-  /// Takes the graph out of `model`; its Constants become constants of the editor. Types are those
-  /// from infer_types(). New names avoid those of `elsewhere`. Both arguments must outlive it.
+  /// Takes the graph out of `model`, weights too; its Constants become constants of the editor.
+  /// Types are those from infer_types(). New names avoid those of `elsewhere`. Both arguments must
+  /// outlive it.
   Editor(onnx::ModelProto& model, const NameSet& elsewhere);
   /// Writes the graph back, nodes in topological order, used constants as initializers. The editor
   /// stays valid.
-  void commit();
+  void commit() { write_back(/*is_last=*/false); }
+  /// The same without copies of nodes and weights. No other call may follow.
+  void finish() { write_back(/*is_last=*/true); }
 
   /// Node indices are stable; a removed node is not alive.
   int end() const { return static_cast<int>(nodes_.size()); }
@@ -123,6 +126,8 @@ class Editor {
   };
 
   void take_nodes();
+  void write_back(bool is_last);
+  void write_constants(const std::unordered_set<std::string>& used, bool is_last);
   void share_constants(const std::vector<std::string>& names);
   /// A key of dtype, sizes and bytes for a small constant; empty for a large one.
   static std::string key_of(const ConstantTensor& value);

@@ -146,7 +146,7 @@ class Optimizer {
       changed = true;
       if (scope == Scope::main) show(&editor, report_.rules[r].name);
     }
-    editor.commit();
+    editor.finish();
     return changed;
   }
 

@@ -35,6 +35,7 @@ constexpr Rule rows[] = {
     {"c10d::recv_", copies, modelled},
     {"pipeline::clear_runtime_states", touches_nothing, Confidence::free},
     {"pipeline::merge_chunks", copies, modelled},
+    {"fsdp::all_gather_copy_in", copies, modelled},
     {"fsdp::split_with_sizes_copy", copies, modelled},
     {"fsdp::chunk_cat", copies, modelled},
     {"fsdp::reshard", touches_nothing, Confidence::free},

@@ -8,22 +8,39 @@ namespace {
 
 constexpr std::int64_t flops_each_sample = 8;
 
-/// Each bin is the mean of ratio · ratio samples. Without a ratio the number depends on region
-/// sizes, which are data.
-Estimate align(const Call& call, const TensorSpec* bins, std::int64_t ratio) {
-  if (!bins || ratio < 1) return std::nullopt;
-  return streaming(call, {.other = flops_each_sample * elements(*bins) * ratio * ratio});
+/// Each bin is the mean of ratio · ratio samples. Without a ratio a region has about a sample for
+/// each of its pixels (roi_align_kernel.cu: ceil(region / bins) in a bin's direction), and regions
+/// are data: those of the whole image are the most.
+Estimate align(const Call& call, const TensorSpec* bins, std::int64_t ratio, std::int64_t height,
+               std::int64_t width) {
+  if (!bins || bins->sizes.size() != 4) return std::nullopt;
+  const auto samples = [&](std::int64_t pixels, std::int64_t parts) -> std::int64_t {
+    return ratio > 0 ? ratio : parts < 1 ? 0 : (pixels + parts - 1) / parts;
+  };
+  return streaming(call,
+                   {.other = flops_each_sample * elements(*bins) * samples(height, bins->sizes[2]) *
+                             samples(width, bins->sizes[3])});
+}
+
+/// The same, of the images [N, C, height, width] that go in.
+Estimate align_images(const Call& call, std::int64_t ratio) {
+  const TensorSpec* images = call.input_at(0);
+  if (!images || images->sizes.size() != 4) return std::nullopt;
+  return align(call, call.output(0), ratio, images->sizes[2], images->sizes[3]);
 }
 
 /// (input, rois, spatial_scale, pooled_height, pooled_width, sampling_ratio, …)
-Estimate roi_align(const Call& call) { return align(call, call.output(0), call.integer(5, 0, 0)); }
+Estimate roi_align(const Call& call) { return align_images(call, call.integer(5, 0, 0)); }
 /// (grad, rois, spatial_scale, pooled_height, pooled_width, N, C, H, W, sampling_ratio, aligned)
 Estimate roi_align_backward(const Call& call) {
-  return align(call, call.input_at(0), call.integer(9, 0, 0));
+  return align(call, call.input_at(0), call.integer(9, 0, 0), call.integer(7, 0, 0),
+               call.integer(8, 0, 0));
 }
-/// (grad, rois, channel_mapping, spatial_scale, pooled_height, pooled_width, sampling_ratio, …)
+/// (grad, rois, channel_mapping, spatial_scale, pooled_height, pooled_width, sampling_ratio,
+/// batch_size, channels, height, width)
 Estimate ps_roi_align_backward(const Call& call) {
-  return align(call, call.input_at(0), call.integer(6, 0, 0));
+  return align(call, call.input_at(0), call.integer(6, 0, 0), call.integer(9, 0, 0),
+               call.integer(10, 0, 0));
 }
 
 /// For each pair of n boxes: the intersection (7 FLOPs), both areas and the IoU (6).

@@ -165,6 +165,17 @@ constexpr Rule elementwise_rows[] = {
     {"aten::complex", moves},
     {"aten::conj_physical", per_output<1>},
     {"aten::_conj_physical", per_output<1>},
+    // Simulated quantization (native/quantized/cuda/FakeQuantizeCore.cu): scaled, rounded, moved,
+    // clamped to two limits and back. An observer looks for the extremes of its input, too; with
+    // learned scales, backward rounds again and sums three gradients.
+    {"aten::fake_quantize_per_tensor_affine_cachemask", per_output<7>, modelled},
+    {"aten::_fake_quantize_per_tensor_affine_cachemask_tensor_qparams", per_output<7>, modelled},
+    {"aten::fake_quantize_per_channel_affine_cachemask", per_output<7>, modelled},
+    {"aten::_fused_moving_avg_obs_fq_helper", per_output<9>, modelled},
+    {"aten::_fake_quantize_learnable_per_tensor_affine", per_output<7>, modelled},
+    {"aten::_fake_quantize_learnable_per_channel_affine", per_output<7>, modelled},
+    {"aten::_fake_quantize_learnable_per_tensor_affine_backward", per_output<16>, modelled},
+    {"aten::_fake_quantize_learnable_per_channel_affine_backward", per_output<16>, modelled},
 };
 
 }  // namespace

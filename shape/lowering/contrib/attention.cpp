@@ -147,7 +147,9 @@ constexpr Lowering attention_rows[] = {
     {"com.microsoft::Attention", attention},
     {"com.microsoft::DecoderMaskedMultiHeadAttention", decoder_masked},
     {"com.microsoft::DecoderMaskedSelfAttention", decoder_masked_self},
+    {"com.microsoft::GatedDeltaNet", gated_delta_net},
     {"com.microsoft::LinearAttention", linear_attention},
+    {"com.microsoft::LinearAttentionGate", linear_attention_gate},
     {"com.microsoft::MultiHeadAttention", multi_head},
     {"com.microsoft::QAttention", quantized_attention},
 };

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "shape/lowering/contrib/blockwise.h"
 #include "shape/lowering/families.h"
 #include "shape/lowering/narrow.h"
 #include "shape/lowering/operands.h"
@@ -48,27 +49,21 @@ at::Tensor scaled(const at::Tensor& numbers, const at::Tensor& zero, std::int64_
 
 /// A · W' + bias; W [N, blocks, block x bits / 8] of bytes.
 Tensors matmul_n_bits(OnnxCall& call) {
-  const std::int64_t n = call.integer("N", 0), k = call.integer("K", 0);
-  const std::int64_t block = call.integer("block_size", 0), bits = bits_of(call);
+  const BlockSizes sizes{.rows = call.integer("N", 0),
+                         .columns = call.integer("K", 0),
+                         .block = call.integer("block_size", 0),
+                         .bits = bits_of(call)};
   if (call.has(4)) call.fail("groups by index (g_idx) are not supported");
   if (call.is_set("weight_prepacked")) call.fail("prepacked weights are not supported");
   const at::Tensor& a = call.input(0);
-  const std::int64_t blocks = block > 0 ? k / block + (k % block != 0) : 0;
-  const at::Tensor bytes = to_device_of(call.input(1), a);
-  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Per row: no product overflows.
-  if (n < 1 || k < 1 || k > longest || block > longest || blocks < 1 || bytes.numel() % n != 0 ||
-      bytes.numel() / n != blocks * block * bits / 8)
-    call.fail(fmt::format("weights [{}] for N {}, K {}, {} bits and blocks of {}",
-                          fmt::join(bytes.sizes(), ", "), n, k, bits, block),
-              "Wanted: [N, ceil(K / block), block x bits / 8].");
-  const at::Tensor scales = to_device_of(call.input(2), a).reshape({n, blocks});
-  at::Tensor zero = zero_points(call, 3, scales, bits);
-  if (zero.defined()) zero = zero.unsqueeze(-1);
-  const at::Tensor numbers = unpacked(bytes.reshape({n, blocks, -1}), bits);
-  const at::Tensor weight = scaled(numbers, zero, 1 << (bits - 1), scales.unsqueeze(-1)).flatten(1);
+  at::Tensor scales = to_device_of(call.input(2), a);
+  if (sizes.rows > 0 && scales.numel() % sizes.rows == 0)
+    scales = scales.reshape({sizes.rows, scales.numel() / sizes.rows});
+  const at::Tensor zero = zero_points(call, 3, scales, sizes.bits);
   at::Tensor bias = call.optional_input(5);
   if (bias.defined()) bias = to_device_of(bias, a);
-  return {at::linear(a, at::slice(weight, 1, 0, k), bias)};
+  return {at::linear(a, block_weights(call, to_device_of(call.input(1), a), scales, zero, sizes),
+                     bias)};
 }
 
 /// `parameter` with each element of `axis` repeated for its block.
@@ -160,6 +155,24 @@ constexpr Lowering blockwise_rows[] = {
 };
 
 }  // namespace
+
+at::Tensor block_weights(const OnnxCall& call, const at::Tensor& bytes, const at::Tensor& scales,
+                         const at::Tensor& zero_points, const BlockSizes& sizes) {
+  const auto [n, k, block, bits] = sizes;
+  const std::int64_t blocks = block > 0 ? k / block + (k % block != 0) : 0;
+  constexpr std::int64_t longest = std::int64_t{1} << 40;  // Per row: no product overflows.
+  if (n < 1 || k < 1 || k > longest || block > longest || blocks < 1 || bytes.numel() % n != 0 ||
+      bytes.numel() / n != blocks * block * bits / 8 || scales.numel() / n != blocks ||
+      scales.numel() % n != 0)
+    call.fail(fmt::format("weights [{}] and scales [{}] for N {}, K {}, {} bits and blocks of {}",
+                          fmt::join(bytes.sizes(), ", "), fmt::join(scales.sizes(), ", "), n, k,
+                          bits, block),
+              "Wanted: [N, ceil(K / block), block x bits / 8] and [N, ceil(K / block)].");
+  const at::Tensor numbers = unpacked(bytes.reshape({n, blocks, -1}), bits);
+  const at::Tensor zero = zero_points.defined() ? zero_points.unsqueeze(-1) : zero_points;
+  const at::Tensor factors = scales.reshape({n, blocks, 1});
+  return at::slice(scaled(numbers, zero, 1 << (bits - 1), factors).flatten(1), 1, 0, k);
+}
 
 Lowerings microsoft_blockwise_lowerings() { return blockwise_rows; }
 

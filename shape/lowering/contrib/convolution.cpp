@@ -76,6 +76,7 @@ constexpr Lowering convolution_rows[] = {
     {"com.microsoft::NhwcFusedConv", channels_last_convolution},
     {"com.microsoft::NhwcMaxPool", channels_last_max_pool},
     {"com.microsoft::QLinearConv", quantized_convolution},
+    {"com.microsoft::VarlenCausalConvWithState", packed_causal_convolution},
 };
 
 }  // namespace

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <limits>
+
 #include "shape/lowering/families.h"
 #include "shape/lowering/operands.h"
 #include "shape/lowering/unbacked_size.h"
@@ -195,6 +197,22 @@ Tensors is_all_finite(OnnxCall& call) {
   return {all};
 }
 
+/// Scores of tokens that would repeat n tokens of a row become minus infinity.
+Tensors without_repeats(OnnxCall& call) {
+  const at::Tensor &ids = call.input(0), &scores = call.input(1);
+  const std::int64_t n = call.integer("ngram_size", 0);
+  if (n < 1 || ids.dim() != 2 || scores.dim() != 2)
+    call.fail(fmt::format("ngram_size {} for tokens [{}]", n, fmt::join(ids.sizes(), ", ")));
+  if (ids.size(1) < n) return {scores};
+  const at::Tensor groups = to_device_of(ids, scores).unfold(1, n, 1);
+  const at::Tensor last = at::slice(groups, 1, -1).slice(2, 1);  // The n - 1 tokens at the end.
+  const at::Tensor first = at::slice(groups, 2, 0, n - 1);
+  const at::Tensor same = at::all(at::eq(first, last), -1);
+  const at::Tensor banned = at::zeros(scores.sizes(), ids.options().device(scores.device()))
+                                .scatter_add(1, at::select(groups, 2, n - 1), same.to(at::kLong));
+  return {scores.masked_fill(at::gt(banned, 0), -std::numeric_limits<double>::infinity())};
+}
+
 /// Distances between the rows of A and of B.
 Tensors distances(OnnxCall& call) {
   const std::string metric = call.text("metric", "sqeuclidean");
@@ -220,10 +238,12 @@ constexpr Lowering copies_rows[] = {
     {"com.microsoft::Irfft", inverse_real_fourier},
     {"com.microsoft::IsAllFinite", is_all_finite},
     {"com.microsoft::LayerNormalization", same_as_onnx},
+    {"com.microsoft::NGramRepeatBlock", without_repeats},
     {"com.microsoft::Pad", same_as_onnx},
     {"com.microsoft::QuantizeLinear", same_as_onnx},
     {"com.microsoft::Range", range},
     {"com.microsoft::Rfft", real_fourier},
+    {"com.microsoft::SampleOp", [](OnnxCall& call) { return Tensors{call.input(0)}; }},
     {"com.microsoft::TorchEmbedding", embedding},
     {"com.microsoft::Trilu", same_as_onnx},
     {"com.microsoft::UnfoldTensor", unfold},

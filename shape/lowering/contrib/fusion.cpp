@@ -46,6 +46,39 @@ Tensors bias_dropout(OnnxCall& call) {
   return {call.has(2) ? at::add(y, input_of(call, 2)) : y, mask};
 }
 
+/// A mask of one bit for each element, in 32-bit words.
+at::Tensor bit_mask(const at::Tensor& mask) {
+  constexpr std::int64_t bits = 32;
+  const std::int64_t words = (mask.numel() + bits - 1) / bits;
+  const at::Tensor padded =
+      at::constant_pad_nd(mask.reshape({-1}).to(at::kLong), {0, words * bits - mask.numel()});
+  const at::Tensor weight = at::bitwise_left_shift(at::ones({bits}, padded.options()),
+                                                   at::arange(bits, padded.options()));
+  return at::sum(at::mul(padded.reshape({words, bits}), weight), at::IntArrayRef{1})
+      .to(at::kUInt32);
+}
+
+Tensors with_bit_mask(Tensors results) {
+  if (results.at(1).defined()) results[1] = bit_mask(results[1]);
+  return results;
+}
+
+Tensors bit_mask_bias_dropout(OnnxCall& call) { return with_bit_mask(bias_dropout(call)); }
+
+/// Inputs: the data, the ratio and whether it trains.
+Tensors bit_mask_dropout(OnnxCall& call) {
+  const at::Tensor& x = call.input(0);
+  const double ratio = call.has(1) ? call.real_of(1) : 0.5;
+  if (!call.has(2) || call.integer_of(2) == 0 || !call.wants_output(1)) {
+    at::Tensor all;
+    if (call.wants_output(1))
+      all = bit_mask(at::ones(x.sizes(), at::device(x.device()).dtype(at::kBool)));
+    return {at::dropout(x, ratio, call.has(2) && call.integer_of(2) != 0), all};
+  }
+  const auto [y, mask] = at::native_dropout(x, ratio, true);
+  return {y, bit_mask(mask)};
+}
+
 /// The gradient of softmax, from the output's gradient and the output (onnxruntime,
 /// orttraining/orttraining/core/graph/training_op_defs.cc).
 Tensors softmax_gradient(OnnxCall& call) {
@@ -116,6 +149,8 @@ constexpr Lowering fusion_rows[] = {
     {"com.microsoft::BiasDropout", bias_dropout},
     {"com.microsoft::BiasSoftmax", bias_softmax},
     {"com.microsoft::BiasSplitGelu", bias_split_gelu},
+    {"com.microsoft::BitmaskBiasDropout", bit_mask_bias_dropout},
+    {"com.microsoft::BitmaskDropout", bit_mask_dropout},
     {"com.microsoft::GatedAdd", gated_add},
     {"com.microsoft::GatedRMSNorm", gated_rms_norm},
     {"com.microsoft::GroupNorm", group_norm},

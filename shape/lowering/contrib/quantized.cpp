@@ -117,7 +117,28 @@ Tensors integer_sum(OnnxCall& call) {
   return {at::sum(call.input(0), axes, call.integer("keepdims", 1) != 0, at::kInt)};
 }
 
+/// An LSTM whose weights W and R, [directions, inputs, 4 x hidden], are of 8 bits; inputs 8 to 11
+/// have a scale and a zero point of each, for a direction or for each of its columns.
+Tensors dynamic_lstm(OnnxCall& call) {
+  const auto weight = [&](std::size_t value, std::size_t scale) {
+    const at::Tensor& device = call.input(0);
+    const at::Tensor x = to_device_of(call.input(value), device).to(at::kFloat);
+    const auto of_direction = [&](std::size_t input) {
+      const at::Tensor given = to_device_of(call.input(input), device).to(at::kFloat);
+      return given.reshape({x.size(0), 1, given.numel() / x.size(0)});
+    };
+    return at::mul(at::sub(x, of_direction(scale + 1)), of_direction(scale)).transpose(1, 2);
+  };
+  Tensors inputs = call.inputs;
+  inputs.resize(8);
+  inputs[1] = weight(1, 8).contiguous();
+  inputs[2] = weight(2, 10).contiguous();
+  OnnxCall inner{call.node, call.graph, std::move(inputs), call.device};
+  return find_lowering("onnx::LSTM")->run(inner);
+}
+
 constexpr Lowering quantized_rows[] = {
+    {"com.microsoft::DynamicQuantizeLSTM", dynamic_lstm},
     {"com.microsoft::MulInteger", integer_product},
     {"com.microsoft::QLinearAdd", binary<sum>},
     {"com.microsoft::QLinearAveragePool", between<average_pool>},

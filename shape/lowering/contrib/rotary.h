@@ -12,4 +12,8 @@ namespace symprof::lowering {
 at::Tensor rotate(const at::Tensor& x, const at::Tensor& cosines, const at::Tensor& sines,
                   const at::Tensor& positions, bool interleaved);
 
+/// The same, with the cosine and the sine of each token: [batch or 1, 1, sequence, rotated / 2].
+at::Tensor rotate_by(const at::Tensor& x, const at::Tensor& cosine, const at::Tensor& sine,
+                     bool interleaved);
+
 }  // namespace symprof::lowering

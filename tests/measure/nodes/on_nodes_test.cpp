@@ -81,21 +81,26 @@ std::string of(int sequence) {
 
 constexpr std::int64_t us = 1000;
 
-/// Forward, backward in reverse with a sum of gradients and a parameter's gradient, update.
-Run training_step(int scale) {
-  Run run;
-  run.around("user_annotation", "ProfilerStep#1", 12)
-      .op("aten::copy_", 1 * scale)
-      .op("aten::linear", 2 * scale, made(10, "[[64, 16], [32, 16], [32]]"))
-      .op("aten::relu_", 3 * scale, made(11, "[[64, 32]]"))
-      .op("aten::linear", 4 * scale, made(12, "[[64, 32], [4, 32], [4]]"));
-  run.around("cpu_op", "AddmmBackward0", 1, of(12), 2).op("aten::mm", 5 * scale, "", 2);
+/// Adds a forward pass, a backward pass in reverse with a sum of gradients and a parameter's
+/// gradient, and an update. Autograd's numbers begin with `first`.
+void add_step(Run& run, int scale, int first) {
+  run.op("aten::copy_", 1 * scale)
+      .op("aten::linear", 2 * scale, made(first, "[[64, 16], [32, 16], [32]]"))
+      .op("aten::relu_", 3 * scale, made(first + 1, "[[64, 32]]"))
+      .op("aten::linear", 4 * scale, made(first + 2, "[[64, 32], [4, 32], [4]]"));
+  run.around("cpu_op", "AddmmBackward0", 1, of(first + 2), 2).op("aten::mm", 5 * scale, "", 2);
   run.around("cpu_op", "torch::autograd::AccumulateGrad", 1, "", 2)
       .op("aten::add_", 6 * scale, "", 2);
-  run.around("cpu_op", "ReluBackward0", 1, of(11), 2)
+  run.around("cpu_op", "ReluBackward0", 1, of(first + 1), 2)
       .op("aten::threshold_backward", 7 * scale, "", 2);
-  run.around("cpu_op", "AddmmBackward0", 1, of(10), 2).op("aten::mm", 8 * scale, "", 2);
+  run.around("cpu_op", "AddmmBackward0", 1, of(first), 2).op("aten::mm", 8 * scale, "", 2);
   run.around("user_annotation", "Optimizer.step#SGD.step", 1).op("aten::add_", 9 * scale);
+}
+
+Run training_step(int scale) {
+  Run run;
+  run.around("user_annotation", "ProfilerStep#1", 12);
+  add_step(run, scale, 10);
   return run;
 }
 
@@ -119,6 +124,27 @@ TEST_CASE("each kernel belongs to its node and pass, even with another batch") {
   CHECK(found.total.total_ns() == (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9) * us);
   CHECK(found.attributed_ns() + found.unattributed[0].times.total_ns() == found.total.total_ns());
   CHECK(found.busy_ns == found.total.total_ns());  // One stream.
+}
+
+TEST_CASE("without the profiler's marks, updates tell the steps, and times are their means") {
+  Run run;
+  for (const int scale : {1, 2, 3}) add_step(run, scale, 10 * scale);
+  const Measurement found = on_nodes(small_model(), run.trace());
+  CHECK(found.steps == 3);
+  constexpr int mean = 2;
+  CHECK(found.nodes[0].forward_ns == mean * 2 * us);
+  CHECK(found.nodes[2].backward_ns == mean * (5 + 6) * us);
+  CHECK(found.nodes[3].optimizer_ns == mean * 9 * us);
+  CHECK(found.total.total_ns() == mean * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8 + 9) * us);
+}
+
+TEST_CASE("what ran after the last update is in no step") {
+  Run run;
+  for (const int scale : {1, 1}) add_step(run, scale, 10);
+  run.op("aten::linear", 100, made(50, "[[64, 16], [32, 16], [32]]"));
+  const Measurement found = on_nodes(small_model(), run.trace());
+  CHECK(found.steps == 2);
+  CHECK(found.nodes[0].forward_ns == 2 * us);
 }
 
 TEST_CASE("an update without an optimizer in the model belongs to no node") {

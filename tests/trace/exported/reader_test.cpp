@@ -44,6 +44,16 @@ ArgumentValue argument(const std::string& json) {
   return load(program).nodes.at(0).arguments.at(1).value;
 }
 
+/// What the reader says of a file that it does not read.
+std::string refusal_of(const std::string& path) {
+  try {
+    trace::load(path);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
 /// One entry of a weights config.
 std::string payload(const std::string& record, const std::string& sizes, const std::string& strides,
                     const std::string& device) {
@@ -264,5 +274,34 @@ TEST_SUITE("exported") {
     const Graph graph = load_model("tiny/tied_lm.pt2");
     CHECK_FALSE(value(graph, "embedding.weight").storage_key.empty());
     CHECK(value(graph, "embedding.weight").storage_key == value(graph, "head.weight").storage_key);
+  }
+
+  TEST_CASE("one of several programs is chosen by its name after a colon") {
+    const std::string json = relu_program().json();
+    const std::string empty = R"({"config": {}})";
+    const test::TemporaryFile file(
+        "several.pt2", test::stored_zip({{"m/data/weights/prefill_weights_config.json", empty},
+                                         {"m/data/weights/decode_weights_config.json", empty},
+                                         {"m/models/prefill.json", json},
+                                         {"m/models/decode.json", json},
+                                         {"m/archive_format", "pt2"}}));
+    const Graph graph = trace::load(file.path() + ":decode");
+    CHECK(graph.nodes.size() == 1);
+    CHECK(graph.path == file.path() + ":decode");
+    const std::string several = refusal_of(file.path());
+    CHECK(several.find("has several models: ") != several.npos);
+    CHECK(several.find("Choose one: " + file.path() + ":") != several.npos);
+    const std::string unknown = refusal_of(file.path() + ":other");
+    CHECK(unknown.find("has no model called 'other'") != unknown.npos);
+    CHECK(unknown.find("decode") != unknown.npos);
+  }
+
+  TEST_CASE("a package of AOTInductor is named, with what to profile instead") {
+    const test::TemporaryFile file("aoti.pt2",
+                                   test::stored_zip({{"m/data/aotinductor/model/model.so", "code"},
+                                                     {"m/archive_format", "pt2"}}));
+    const std::string message = refusal_of(file.path());
+    CHECK(message.find("AOTInductor") != message.npos);
+    CHECK(message.find("torch.export.save") != message.npos);
   }
 }

@@ -2,6 +2,7 @@
 onnxruntime's docs/ContribOperators.md. Each takes a case's entry and gives the outputs that its node names."""
 import math
 
+import ml_dtypes
 import numpy as np
 from onnx.reference.ops.op_conv import Conv
 
@@ -279,3 +280,129 @@ def gated_mixture(entry):
             hidden = silu(first[expert] @ token) * (third[expert] @ token)
             result += weights[expert] * (second[expert] @ hidden)
     return [results]
+
+
+def of_four_bits(packed, scales, size):
+    """(number - 8) x scale of [rows, blocks, block / 2] bytes, low bits first: [rows, size]."""
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(*packed.shape[:2], -1).astype(np.float32) - 8
+    return (numbers * scales[..., None]).reshape(packed.shape[0], -1)[:, :size]
+
+
+def normalized(entry):
+    x, skip, weight = entry.inputs[:3]
+    total = x if skip is None else x + skip
+    if weight is None:
+        return total, total
+    return total / np.sqrt((total**2).mean(-1, keepdims=True) + 1e-5) * weight, total
+
+
+def of_packed(entry, x, first):
+    weight, scales = entry.inputs[first:first + 2]
+    bias = entry.inputs[first + 2] if first + 2 < len(entry.inputs) else None
+    y = x @ of_four_bits(weight, scales, x.shape[-1]).T
+    return y if bias is None else y + bias
+
+
+def gated_products(entry):
+    x, total = normalized(entry)
+    return [silu(of_packed(entry, x, 3)) * of_packed(entry, x, 6), total][:len(entry.outputs)]
+
+
+def three_products(entry):
+    x, _ = normalized(entry)
+    return [of_packed(entry, x, first) for first in (3, 6, 9)]
+
+
+def matmul_float8(entry):
+    x, weight, scales = entry.inputs
+    spread = scales.repeat(entry.attributes["block_size"], 1)
+    return [(x.astype(np.float32) @ (weight.astype(np.float32) * spread).T).astype(x.dtype)]
+
+
+def matmul_float4(entry):
+    x, packed, scales, scale = entry.inputs
+    halves = np.array([0, 1, 2, 3, 4, 6, 8, 12], np.float32) / 2
+    numbers = np.stack([packed & 15, packed >> 4], -1).reshape(packed.shape[0], -1)
+    values = np.where(numbers & 8, -1, 1) * halves[numbers & 7]
+    float8 = scales.view(ml_dtypes.float8_e4m3fn).astype(np.float32) * scale
+    return [(x.astype(np.float32) @ (values * float8.repeat(16, 1)).T).astype(x.dtype)]
+
+
+def gemm_float8(entry):
+    a, b, c = entry.inputs[:3]
+    return [np.maximum(entry.attributes["alpha"] * (a @ b.T) + entry.attributes["beta"] * c, 0)]
+
+
+def to_int8(x, scale):
+    return np.clip(np.rint(x / scale), -128, 127).astype(np.int8)
+
+
+def ordered(entry):
+    """The int8 operators with an order: numbers by rows, whatever the order."""
+    x, scale, *rest = entry.inputs
+    if entry.op == "QuantizeWithOrder":
+        return [to_int8(x, scale)]
+    real = x.astype(np.float32) * scale
+    if entry.op == "DequantizeWithOrder":
+        return [real]
+    if entry.op == "QOrderedGelu":
+        return [to_int8(gelu(real), rest[0])]
+    if entry.op == "QOrderedLayerNormalization":
+        weight, bias, scale_y = rest
+        centered = real - real.mean(-1, keepdims=True)
+        return [to_int8(centered / np.sqrt((centered**2).mean(-1, keepdims=True) + 1e-5) * weight + bias, scale_y)]
+    b, scale_b, scale_y, bias, *added = rest
+    b = b.astype(np.float32)
+    y = real @ (b * scale_b) + bias
+    return [to_int8(y + added[0] * added[1] if added else y, scale_y)]
+
+
+def gated_delta(q, k, v, state, decay, beta):
+    """Operands [batch, steps, heads, …]; the state [batch, heads, keys, values]."""
+    outputs, states = [], []
+    for t in range(q.shape[1]):
+        state = state * np.exp(decay[:, t])[..., None, None]
+        value = (v[:, t] - np.einsum("bhk,bhkv->bhv", k[:, t], state)) * beta[:, t][..., None]
+        state = state + np.einsum("bhk,bhv->bhkv", k[:, t], value)
+        states.append(state)
+        outputs.append(np.einsum("bhk,bhkv->bhv", q[:, t] * q.shape[-1] ** -0.5, state))
+    return np.stack(outputs, 1), states
+
+
+def in_window(states, window):
+    return np.stack([states[i] if i >= 0 else np.zeros_like(states[0])
+                     for i in range(len(states) - window, len(states))])
+
+
+def linear_attention(entry):
+    q, k, v, state, decay, beta = entry.inputs
+    heads = entry.attributes["q_num_heads"]
+    q, k, v = (x.reshape(*x.shape[:2], heads, -1) for x in (q, k, v))
+    y, states = gated_delta(q, k, v, state[-1], decay, beta)
+    return [y.reshape(*y.shape[:2], -1), in_window(states, entry.attributes["state_window"])]
+
+
+def causal_rows(x, weight, bias, past):
+    """[batch, channels, steps]: the result, and the state after each step."""
+    taps, steps = weight.shape[-1], x.shape[-1]
+    row = np.concatenate([past, x], -1)
+    y = sum(weight[:, 0, j, None] * row[..., j:j + steps] for j in range(taps))
+    return y + bias[:, None], [row[..., t + 1:t + taps] for t in range(steps)]
+
+
+def causal_convolution(entry):
+    """With a window of states: without one, onnxruntime's CPU provider has a kernel."""
+    x, weight, bias, past = entry.inputs
+    window = entry.attributes["state_window"]
+    y, states = causal_rows(x, weight, bias, past[-1])
+    return [silu(y), in_window(states, window)]
+
+
+def bit_mask_dropout(entry):
+    """In inference nothing is dropped, and every bit of an element is set."""
+    x, *rest = entry.inputs
+    total = x + rest[0] + rest[1] if entry.op == "BitmaskBiasDropout" else x
+    bits = np.zeros(-(-x.size // 32) * 32, np.uint64)
+    bits[:x.size] = 1
+    words = (bits.reshape(-1, 32) << np.arange(32, dtype=np.uint64)).sum(-1)
+    return [total, words.astype(np.uint32)]

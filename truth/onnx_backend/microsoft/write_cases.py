@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes cases of the operators of com.microsoft into one file, for symprof_onnx_backend.
 
-    python3 -m venv venv && venv/bin/pip install onnx==1.23.2 onnxruntime==1.31.1
+    python3 -m venv venv && venv/bin/pip install onnx==1.23.2 onnxruntime==1.32.0
     venv/bin/python truth/onnx_backend/microsoft/write_cases.py truth/onnx_backend/microsoft/cases.pb
 
 The expected values are those of onnxruntime's CPU provider. Where it has no kernel for an operator (or for
@@ -20,6 +20,7 @@ from onnx import helper
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 import attention_cases
 import fused_cases
+import packed_cases
 import quantized_cases
 from write_cases import case
 
@@ -84,7 +85,8 @@ def main():
     parser.add_argument("file", type=pathlib.Path)
     parser.add_argument("--only", default="", help="cases whose name contains this")
     arguments = parser.parse_args()
-    entries = [*attention_cases.entries(), *fused_cases.entries(), *quantized_cases.entries()]
+    entries = [*attention_cases.entries(), *fused_cases.entries(), *quantized_cases.entries(),
+               *packed_cases.entries()]
     names = [entry.name for entry in entries]
     assert len(set(names)) == len(names), "two cases of one name"
     graph = onnx.GraphProto(name=f"com.microsoft by onnxruntime {onnxruntime.__version__}")

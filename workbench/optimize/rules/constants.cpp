@@ -7,6 +7,7 @@
 #include <stdexcept>
 
 #include "workbench/optimize/attributes.h"
+#include "workbench/optimize/partial_values.h"
 #include "workbench/optimize/rule.h"
 #include "workbench/types.h"
 
@@ -14,6 +15,19 @@ namespace symprof::workbench::rules {
 namespace {
 
 constexpr std::int64_t small = 4096, large_weight = 1 << 20;
+
+/// A Where of constants that drops what a Cast of infinity left undefined (relative positions in
+/// buckets by their logarithm).
+bool fold_choice(Editor& editor, int node) {
+  const onnx::NodeProto& proto = editor.node(node);
+  if (!editor.is(node, "Where") || proto.input_size() != 3) return false;
+  const ConstantPointer condition = editor.constant(proto.input(0));
+  if (!condition) return false;
+  const auto x = partial_value(editor, proto.input(1)), y = partial_value(editor, proto.input(2));
+  if (!x || !y) return false;
+  const ConstantPointer value = chosen(proto, condition, *x, *y);
+  return value && editor.fold(node, {value});
+}
 
 }  // namespace
 
@@ -24,7 +38,7 @@ bool fold_constant(Editor& editor, int node) {
   std::int64_t elements = 0;
   for (const std::string& input : proto.input()) {
     inputs.push_back(input.empty() ? nullptr : editor.constant(input));
-    if (!input.empty() && !inputs.back()) return false;
+    if (!input.empty() && !inputs.back()) return fold_choice(editor, node);
     if (!inputs.back()) continue;
     const std::int64_t count = inputs.back()->spec.numel();
     // A large weight with other readers would be in the file twice.

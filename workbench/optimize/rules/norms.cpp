@@ -2,6 +2,7 @@
 //   v = ReduceMean(Pow(x, 2), axes=-1)
 //   y = Mul(w, Div(x, Sqrt(Add(v, eps))))              y = SimplifiedLayerNormalization(x, w),
 //                                                      RMSNormalization from opset 23 on
+//   y = Div(x, Sqrt(Add(v, eps)))                      the same, with a scale of ones
 //   d = Sub(x, ReduceMean(x, axes=-1))
 //   v = ReduceMean(Pow(d, 2), axes=-1)
 //   y = Add(Mul(Div(d, Sqrt(Add(v, eps))), w), b)      y = LayerNormalization(x, w, b)
@@ -90,7 +91,36 @@ void emit_norm(Editor& editor, int node, const char* op, const std::vector<std::
   editor.drop_unread(old);
 }
 
+/// True if all that reads the quotient is its product with a scale of `source`.
+bool is_scaled(const Editor& editor, const std::string& normed, const std::string& source) {
+  if (!editor.is_private(normed)) return false;
+  const int reader = editor.readers(normed).front();
+  return editor.is(reader, "Mul") && !scale_in(editor, reader, normed, source).empty();
+}
+
+/// A norm without a scale, which the operator needs: one of ones.
+bool unscaled_root_mean_square(Editor& editor, int quotient, const char* op) {
+  const std::string source = editor.node(quotient).input(0);
+  const std::string divisor = editor.node(quotient).input(1);
+  const auto deviation = deviation_of(editor, divisor);
+  if (!deviation || deviation->of != source || !editor.is_private(divisor)) return false;
+  if (is_scaled(editor, editor.node(quotient).output(0), source)) return false;
+  const Type type = editor.type(source);
+  const auto dtype = type.dtype();
+  if (!dtype || !is_floating_point(*dtype) || !type.sizes || type.sizes->empty() ||
+      !type.sizes->back().is_known())
+    return false;
+  const std::int64_t size = type.sizes->back().number;
+  const ConstantPointer ones =
+      make_constant(*dtype, {size}, std::vector<double>(static_cast<std::size_t>(size), 1.0));
+  if (!ones) return false;
+  emit_norm(editor, quotient, op, {source, editor.add_constant(ones, source + "_scale")},
+            deviation->epsilon);
+  return true;
+}
+
 bool root_mean_square(Editor& editor, int node, const char* op) {
+  if (editor.is(node, "Div")) return unscaled_root_mean_square(editor, node, op);
   if (!editor.is(node, "Mul")) return false;
   for (const int side : {0, 1}) {
     const std::string normed = editor.node(node).input(side);

@@ -83,6 +83,12 @@ TEST_SUITE("flops_products") {
          {tensor({R, C, side, side})},
          0,
          sampled},
+        // Without a ratio: a sample for each pixel of the largest region, the image, in each bin.
+        {"torchvision::roi_align",
+         {image, regions, nothing(), ints({side}), ints({side}), ints({0}), ints({0})},
+         {tensor({R, C, side, side})},
+         0,
+         8 * R * C * side * side * ((20 + side - 1) / side) * ((20 + side - 1) / side)},
         {"torchvision::_roi_align_backward",
          {t({R, C, side, side}), regions, nothing(), ints({side}), ints({side}), ints({B}),
           ints({C}), ints({20}), ints({20}), ints({ratio}), ints({0})},

@@ -86,6 +86,32 @@ TEST_SUITE("flops") {
     });
   }
 
+  TEST_CASE("simulated quantization: seven operations, two more for an observer's extremes") {
+    const auto mask = tensor({M, N}, DType::boolean);
+    check({
+        {"aten::fake_quantize_per_tensor_affine_cachemask",
+         {t({M, N})},
+         {tensor({M, N}), mask},
+         0,
+         7 * M * N},
+        {"aten::fake_quantize_per_channel_affine_cachemask",
+         {t({M, N}), t({N})},
+         {tensor({M, N}), mask},
+         0,
+         7 * M * N},
+        {"aten::_fused_moving_avg_obs_fq_helper",
+         {t({M, N})},
+         {tensor({M, N}), mask},
+         0,
+         (7 + 2) * M * N},
+        {"aten::_fake_quantize_learnable_per_tensor_affine_backward",
+         {t({M, N}), t({M, N})},
+         {tensor({M, N}), tensor({1}), tensor({1})},
+         0,
+         16 * M * N},
+    });
+  }
+
   TEST_CASE("look-ups, losses, random numbers, transforms") {
     const auto targets = t({B}, DType::int64);
     check({
