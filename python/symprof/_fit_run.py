@@ -193,7 +193,7 @@ def _recorded(model: torch.nn.Module, passes: list[Planned], call: Callable[[tor
             with torch.no_grad(), _autocast(autocast):
                 for batch in batches:
                     moved = OnDevice(run).copy(batch)
-                    output = call(trained, moved)  # Held until the next one is there, as in a loop.
+                    output = call(trained, moved)  # noqa: F841 (held until the next one is there, as in a loop)
             trained.train()
 
         def do(index: int) -> None:
