@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "cli/option_spelling.h"
+#include "cli/progress.h"
 #include "report/plan/run_fit.h"
 #include "session/read_lengths.h"
 #include "session/read_text.h"
@@ -51,6 +52,7 @@ RunQuestion read_question(const RunText& text, const std::string& largest) {
   if (!text.shuffles.empty())
     question.shuffles =
         settings::parse_count(SettingRef{"shuffles", text.shuffles}, text.shuffles, 1);
+  question.tries_settings = !text.without_trials;
   for (const std::string& given : text.between) question.between.push_back(read_between(given));
   return question;
 }
@@ -73,6 +75,8 @@ void add_run_options(CLI::App& app, RunText& text) {
             "How many of N shuffled epochs do not fit (seeds 1 to N)");
   group.add_each("--between", text.between, "EVAL",
                  "An evaluation between updates: eval@500:batch=16,seq=512 after each 500");
+  group.add_flag("--no-trials", text.without_trials,
+                 "Do not run it with other settings of the allocator, each of which takes as long");
   group.add("--batch-dim", text.batch_dim, "NAME",
             "The dimension of a batch's samples, as --set names it (default: batch)");
   group.add("--length-dim", text.length_dim, "NAME",
@@ -87,6 +91,7 @@ void refuse_run_options(const RunText& text) {
       {"--shuffle-seed", !text.shuffle_seed.empty()},
       {"--shuffles", !text.shuffles.empty()},
       {"--between", !text.between.empty()},
+      {"--no-trials", text.without_trials},
       {"--batch-dim", !text.batch_dim.empty()},
       {"--length-dim", !text.length_dim.empty()}};
   for (const auto& [option, is_given] : given)
@@ -96,8 +101,11 @@ void refuse_run_options(const RunText& text) {
 
 ExitCode fit_run(Session& session, const Settings& settings, const RunText& text,
                  const std::string& largest, Format format, const OutputOptions& output) {
-  const RunQuestion question = read_question(text, largest);
+  RunQuestion question = read_question(text, largest);
+  ProgressBar progress(output);
+  question.progress = progress.callback();
   const RunFit found = symprof::fit_run(session, settings, question);
+  progress.clear();
   fmt::memory_buffer out;
   if (format == Format::json)
     report::write_run_fit_json(out, found, question, spell_as_option);

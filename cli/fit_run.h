@@ -17,6 +17,7 @@ struct RunText {
   std::string lengths, batch_by, bucket, pad_to_multiple, shuffle_seed, shuffles;
   std::string batch_dim, length_dim;
   std::vector<std::string> between;
+  bool without_trials = false;
 };
 
 void add_run_options(CLI::App& app, RunText& text);

@@ -40,6 +40,11 @@ class Player {
   Player(const ShapeTapes& tapes, const plan::Budget& budget, const profile::LoopOptions& loop)
       : tapes_(tapes), budget_(budget), loop_(loop) {}
 
+  /// Without a limit, the allocator collects no garbage.
+  static profile::AllocatorSettings unlimited(profile::AllocatorSettings with) {
+    with.garbage_collection_threshold = 0;
+    return with;
+  }
   RunMemory without_limit(const RunOrder& order, const profile::AllocatorSettings& with) const {
     return profile::play_run(tapes_.tapes(), order.tapes, {.allocator = with});
   }
@@ -58,10 +63,13 @@ class Player {
                                                                    : there(order, loop_.allocator);
     return both;
   }
-  TriedAllocator play_with(const RunOrder& order, const std::string& conf) const {
+  /// `as_is`: the run without a limit, with the settings as given.
+  TriedAllocator play_with(const RunOrder& order, const std::string& conf,
+                           const RunMemory& as_is) const {
     profile::AllocatorSettings with = profile::parse_allocator_settings(conf);
     with.equal_blocks = loop_.allocator.equal_blocks;
-    const RunMemory wanted = without_limit(order, with);
+    const RunMemory wanted =
+        unlimited(with) == unlimited(loop_.allocator) ? as_is : without_limit(order, with);
     const bool is_enough = never_asks_for_more(wanted, with);
     const RunMemory limited = is_enough ? RunMemory() : there(order, with);
     return {.conf = conf,
@@ -118,7 +126,7 @@ class Run {
     RunFit found{.batches = batches_of(question_, question_.rule)};
     const RunOrder order = order_of(found.batches);
     Simulated both = player().play(order);
-    if (question_.tries_settings) try_settings(order, found);
+    if (question_.tries_settings) try_settings(order, both.wanted, found);
     if (question_.wants_largest) find_largest(found);
     if (question_.shuffles > 0) found.shuffles = shuffle();
     found.time = time_of(found.batches);
@@ -135,12 +143,13 @@ class Run {
   Player player() const { return {tapes_, budget_, settings_.loop}; }
 
   RunOrder order_of(const std::vector<plan::Batch>& batches) {
-    return run_order(tapes_, batches, settings_.loop.micro_batches, question_.between);
+    return run_order(tapes_, batches, settings_.loop.micro_batches, question_);
   }
 
-  void try_settings(const RunOrder& order, RunFit& found) const {
+  void try_settings(const RunOrder& order, const RunMemory& as_is, RunFit& found) const {
     for (const char* conf : tried_confs)
-      if (conf != settings_.alloc_conf) found.tried.push_back(player().play_with(order, conf));
+      if (conf != settings_.alloc_conf)
+        found.tried.push_back(player().play_with(order, conf, as_is));
     std::ranges::stable_sort(found.tried, {}, [](const TriedAllocator& tried) {
       return std::pair(!tried.fits, tried.reserved_bytes);
     });

@@ -5,7 +5,7 @@
 namespace symprof {
 
 RunOrder run_order(ShapeTapes& tapes, const std::vector<plan::Batch>& batches, int accumulated,
-                   const std::vector<BetweenSteps>& between) {
+                   const RunQuestion& question) {
   RunOrder order{.tapes = {0}, .passes = {}};
   const auto window = static_cast<std::size_t>(accumulated);
   std::int64_t update = 0;
@@ -17,7 +17,10 @@ RunOrder run_order(ShapeTapes& tapes, const std::vector<plan::Batch>& batches, i
       order.passes.push_back({.batch = batch, .update = update});
     }
     ++update;
-    for (const BetweenSteps& steps : between) {
+    if (question.progress)
+      question.progress("shapes", static_cast<std::int64_t>(order.passes.size()),
+                        static_cast<std::int64_t>(batches.size()));
+    for (const BetweenSteps& steps : question.between) {
       if (update % steps.every != 0) continue;
       order.tapes.push_back(tapes.between(steps));
       order.passes.push_back({.batch = {}, .update = update});

@@ -15,6 +15,6 @@ struct RunOrder {
 
 /// An update follows each `accumulated` batches, and the last ones, which may be fewer.
 RunOrder run_order(ShapeTapes& tapes, const std::vector<plan::Batch>& batches, int accumulated,
-                   const std::vector<BetweenSteps>& between);
+                   const RunQuestion& question);
 
 }  // namespace symprof

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "plan/batches.h"
+#include "record/step_options.h"
 
 namespace symprof {
 
@@ -35,7 +36,8 @@ struct RunQuestion {
   std::vector<BetweenSteps> between;
   bool wants_largest = false;  ///< The largest rule.most with which every batch fits.
   int shuffles = 0;            ///< Seeds from 1 on of which epochs are simulated, too.
-  bool tries_settings = true;  ///< Of the allocator.
+  bool tries_settings = true;  ///< Of the allocator: each is one more run.
+  Progress progress;           ///< Told of the passes whose shapes are recorded.
 };
 
 /// One pass of the run: of a batch, or between two updates.

@@ -70,13 +70,19 @@ std::optional<c10::IValue> number_from_file(const Graph& graph, const Node& node
 
 Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute,
                          Lifetimes lifetimes)
+    : Interpreter(
+          graph, device, std::move(recompute), lifetimes,
+          std::make_shared<trace::KnownLifetimes>(trace::values_dying_after(graph, lifetimes))) {}
+
+Interpreter::Interpreter(const Graph& graph, c10::Device device, Recompute recompute,
+                         Lifetimes lifetimes, std::shared_ptr<const trace::KnownLifetimes> known)
     : graph_(graph),
       device_(device),
       recompute_(std::move(recompute)),
       lifetimes_(lifetimes),
       values_(graph.values.size()),
       dtypes_(graph.values.size()),
-      dying_(trace::values_dying_after(graph, lifetimes)) {}
+      known_(std::move(known)) {}
 
 void Interpreter::set(ValueId id, c10::IValue value) {
   const auto index = static_cast<std::size_t>(id);
@@ -221,7 +227,8 @@ void Interpreter::clear_results() {
 }
 
 void Interpreter::drop_dead_values(std::size_t index) {
-  for (const ValueId id : dying_[index]) values_[static_cast<std::size_t>(id)] = c10::IValue();
+  for (const ValueId id : known_->dying_after[index])
+    values_[static_cast<std::size_t>(id)] = c10::IValue();
 }
 
 namespace {

@@ -5,6 +5,7 @@
 #include <c10/core/Device.h>
 
 #include <cstdint>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@
 #include "shape/interpreter/recompute.h"
 #include "trace/graph/graph.h"
 #include "trace/passes/host_values.h"
-#include "trace/python/lifetimes/lifetimes.h"
+#include "trace/python/lifetimes/known_lifetimes.h"
 
 namespace symprof::shape {
 
@@ -35,6 +36,9 @@ class Interpreter {
   /// `graph` has to outlive the interpreter.
   Interpreter(const Graph& graph, c10::Device device, Recompute recompute = {},
               Lifetimes lifetimes = Lifetimes::last_use);
+  /// With lifetimes that are known already.
+  Interpreter(const Graph& graph, c10::Device device, Recompute recompute, Lifetimes lifetimes,
+              std::shared_ptr<const trace::KnownLifetimes> known);
 
   void set(ValueId id, c10::IValue value);
   /// None if the value is not set or has died.
@@ -72,7 +76,7 @@ class Interpreter {
   std::vector<c10::IValue> values_;
   ValueDTypes dtypes_;
   std::set<std::string> copied_for_views_;
-  std::vector<std::vector<ValueId>> dying_;  // By node.
+  std::shared_ptr<const trace::KnownLifetimes> known_;
 };
 
 }  // namespace symprof::shape

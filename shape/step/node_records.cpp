@@ -66,10 +66,13 @@ class Recomputation {
 }  // namespace
 
 NodeRecords::NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
-                         const StepOptions& options)
-    : graph_(graph), interpreter_(interpreter), recorder_(recorder), progress_(options.progress) {
-  if (options.lifetimes == Lifetimes::frames)
-    possible_lifetimes_ = trace::possible_lifetimes(graph);
+                         const StepOptions& options,
+                         const std::vector<trace::PossibleLifetime>& possible_lifetimes)
+    : graph_(graph),
+      interpreter_(interpreter),
+      recorder_(recorder),
+      progress_(options.progress),
+      possible_lifetimes_(possible_lifetimes) {
   add_nodes();
 }
 

@@ -17,7 +17,8 @@ class NodeRecords final : public NodeObserver {
  public:
   /// Everything referred to has to outlive this.
   NodeRecords(const Graph& graph, const Interpreter& interpreter, Recorder& recorder,
-              const StepOptions& options);
+              const StepOptions& options,
+              const std::vector<trace::PossibleLifetime>& possible_lifetimes);
 
   void begin_node(std::size_t index) override;
   void end_node(std::size_t index) override;
@@ -48,8 +49,8 @@ class NodeRecords final : public NodeObserver {
   const Interpreter& interpreter_;
   Recorder& recorder_;
   const Progress& progress_;
-  std::vector<trace::PossibleLifetime>
-      possible_lifetimes_;       // By value; empty if no lifetime is uncertain.
+  // By value; empty if no lifetime is uncertain.
+  const std::vector<trace::PossibleLifetime>& possible_lifetimes_;
   std::vector<NodeId> node_of_;  // Per graph node.
   NodeId output_node_ = none;
 };

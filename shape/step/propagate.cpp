@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <map>
+#include <memory>
 #include <set>
 #include <unordered_set>
 
@@ -40,13 +41,14 @@ class Step {
       : graph_(graph),
         run_(options),
         recorder_(run_.recorder()),
+        known_(trace::known_lifetimes(graph, options.lifetimes)),
         interpreter_(
             graph, cuda,
             [this](auto function, const auto& inputs, const Rerun& rerun) {
               return nodes_.recompute(std::move(function), inputs, rerun);
             },
-            options.lifetimes),
-        nodes_(graph, interpreter_, recorder_, run_.options()),
+            options.lifetimes, known_),
+        nodes_(graph, interpreter_, recorder_, run_.options(), known_->possible),
         cached_nodes_(graph, interpreter_, recorder_, nodes_),
         flat_weights_(graph),
         numbers_of_code_(numbers_of_code(graph)),
@@ -192,6 +194,7 @@ class Step {
   const Graph& graph_;
   StepRun run_;
   Recorder& recorder_;
+  std::shared_ptr<const trace::KnownLifetimes> known_;
   Interpreter interpreter_;
   NodeRecords nodes_;
   CachedNodes cached_nodes_;

@@ -101,6 +101,15 @@ class RunFit(unittest.TestCase):
             one = program.run("fit", *STEP, *NAMES, *DRAWN, *FOUR, *small, "--shuffle-seed", str(seed))
             self.assertEqual(one.returncode, int(seed in refused), one.stderr)
 
+    def test_other_settings_of_the_allocator_are_tried_unless_told(self):
+        plain, alone_run = answer(*DRAWN, *FOUR), answer(*DRAWN, *FOUR, "--no-trials")
+        self.assertEqual(len(plain["tried"]), 4)
+        self.assertEqual(alone_run["tried"], [])
+        self.assertEqual(alone_run["passes"], plain["passes"])
+        for one in plain["tried"]:
+            given = answer(*DRAWN, *FOUR, "--no-trials", "--alloc-conf", one["alloc_conf"])
+            self.assertEqual(given["peak_reserved_bytes"], one["peak_reserved_bytes"])
+
     def test_times_are_sums_over_the_steps(self):
         run = of_shapes([[8, 300], [8, 100], [8, 300]], "--time")
         steps = [program.read("profile", *STEP, "--set", "batch=8", "--set", f"x.1={length}", "--time")["time"] for length in (300, 100)]

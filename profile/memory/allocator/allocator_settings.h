@@ -48,6 +48,8 @@ struct AllocatorSettings {
   /// blocks find room in their segments. A step's simulation asks for them, the allocator does not.
   /// Empty: none.
   std::vector<std::int64_t> up_front_bytes;
+
+  bool operator==(const AllocatorSettings&) const = default;
 };
 
 /// Reads the text of PYTORCH_ALLOC_CONF: "expandable_segments:True,max_split_size_mb:64". Throws

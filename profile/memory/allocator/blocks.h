@@ -1,16 +1,15 @@
 // Blocks of the simulated allocator, its free lists, and the device.
 #pragma once
 
-#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <set>
-#include <tuple>
 #include <vector>
 
 #include "base/rounding.h"
 #include "profile/memory/allocator/allocator_state.h"
+#include "profile/memory/allocator/free_blocks.h"
 
 namespace symprof::profile {
 
@@ -38,36 +37,12 @@ struct Block {
   std::int64_t free_since = 0;  ///< Number of pool searches when the block was freed.
 
   bool is_split() const { return previous != nullptr || next != nullptr; }
+  FreeBlock as_free() { return {bytes, number, address, this}; }
 };
 
-/// `BlockComparatorSizeCounterAddress` and `BlockComparatorAddress`, of the blocks of one stream.
-struct BySize {
-  bool operator()(const Block* a, const Block* b) const {
-    return std::tie(a->bytes, a->number, a->address) < std::tie(b->bytes, b->number, b->address);
-  }
-};
+/// `BlockComparatorAddress`, of the blocks of one stream.
 struct ByAddress {
   bool operator()(const Block* a, const Block* b) const { return a->address < b->address; }
-};
-
-/// Free blocks by size, then by number and address. They are few and change often: a sorted vector
-/// is faster than a tree.
-class FreeBlocks {
- public:
-  using Iterator = std::vector<Block*>::const_iterator;
-
-  Iterator begin() const { return blocks_.begin(); }
-  Iterator end() const { return blocks_.end(); }
-  /// The first block not less than `key`.
-  Iterator lower_bound(const Block& key) const {
-    return std::lower_bound(begin(), end(), &key, BySize());
-  }
-  void insert(Block* block) { blocks_.insert(lower_bound(*block), block); }
-  void erase(Iterator at) { blocks_.erase(at); }
-  void erase(const Block* block) { erase(lower_bound(*block)); }
-
- private:
-  std::vector<Block*> blocks_;
 };
 
 struct Pool {
@@ -79,7 +54,7 @@ struct Pool {
 
   void insert(Block* block) {
     block->free_since = searches;
-    free.insert(block);
+    free.insert(block->as_free());
   }
   std::int64_t age(const Block& block) const { return searches - block.free_since; }
 };
@@ -90,7 +65,7 @@ struct Pools {
   bool is_kept = false;  ///< empty_cache leaves it: a pool of CUDA graphs.
 };
 
-/// Owns blocks and recycles dead ones.
+/// Owns blocks and recycles dead ones, which are in no pool.
 class BlockArena {
  public:
   Block* make(Block block) {
@@ -100,7 +75,16 @@ class BlockArena {
     *slot = block;
     return slot;
   }
-  void kill(Block* block) { dead_.push_back(block); }
+  void kill(Block* block) {
+    block->pool = nullptr;
+    dead_.push_back(block);
+  }
+  std::vector<const Block*> living() const {
+    std::vector<const Block*> all;
+    for (const Block& block : blocks_)
+      if (block.pool != nullptr) all.push_back(&block);
+    return all;
+  }
 
  private:
   std::deque<Block> blocks_;

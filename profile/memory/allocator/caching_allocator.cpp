@@ -15,9 +15,21 @@ CachingAllocator::CachingAllocator(CachingAllocator&&) noexcept = default;
 CachingAllocator& CachingAllocator::operator=(CachingAllocator&&) noexcept = default;
 
 std::optional<Address> CachingAllocator::allocate(std::int64_t bytes, StreamId stream) {
-  return implementation_->allocate(bytes, stream);
+  Block* block = implementation_->take(bytes, stream);
+  if (block == nullptr) return std::nullopt;
+  blocks_.emplace(block->address, block);
+  return block->address;
 }
-void CachingAllocator::free(Address address) { implementation_->free(address); }
+void CachingAllocator::free(Address address) {
+  const auto found = blocks_.find(address);
+  Block* block = found->second;
+  blocks_.erase(found);
+  implementation_->give_back(block);
+}
+Block* CachingAllocator::take(std::int64_t bytes, StreamId stream) {
+  return implementation_->take(bytes, stream);
+}
+void CachingAllocator::give_back(Block* block) { implementation_->give_back(block); }
 void CachingAllocator::empty_cache() { implementation_->release_cached_blocks(); }
 
 void CachingAllocator::keep_pool(StreamId stream, bool keeps) {
@@ -48,7 +60,15 @@ AllocatorImplementation::AllocatorImplementation(const AllocatorSettings& settin
                                              static_cast<double>(total_bytes));
 }
 
-std::optional<Address> AllocatorImplementation::allocate(std::int64_t bytes, StreamId stream) {
+Pools& AllocatorImplementation::pools_of(StreamId stream) {
+  if (last_pools_ == nullptr || last_stream_ != stream) {
+    last_pools_ = &pools_[stream];
+    last_stream_ = stream;
+  }
+  return *last_pools_;
+}
+
+Block* AllocatorImplementation::take(std::int64_t bytes, StreamId stream) {
   Request request{.bytes = rounded_size(bytes, settings_)};
   Pools& pools = pools_of(stream);
   request.pool = request.bytes <= small_limit_bytes ? &pools.small : &pools.large;
@@ -66,23 +86,19 @@ std::optional<Address> AllocatorImplementation::allocate(std::int64_t bytes, Str
   if (block == nullptr) {
     ++statistics.ooms;
     tell(AllocatorAction::oom, device_.free_bytes(), bytes);
-    return std::nullopt;
+    return nullptr;
   }
   const bool was_split = block->is_split();
   const bool is_first_part = should_split(*block, request);
   if (is_first_part) block = split(block, request);
   block->requested_bytes = bytes;
   count_use(*block, was_split, is_first_part);
-  live_.emplace(block->address, block);
   tell(AllocatorAction::alloc, block->address, bytes);
-  return block->address;
+  return block;
 }
 
-void AllocatorImplementation::free(Address address) {
-  const auto found = live_.find(address);
-  Block* block = found->second;
-  live_.erase(found);
-  tell(AllocatorAction::free, address, block->requested_bytes);
+void AllocatorImplementation::give_back(Block* block) {
+  tell(AllocatorAction::free, block->address, block->requested_bytes);
   statistics.allocated_bytes.add(-block->bytes);
   statistics.requested_bytes.add(-block->requested_bytes);
   block->is_allocated = false;
@@ -114,11 +130,8 @@ void AllocatorImplementation::keep_pool(StreamId stream, bool keeps) {
 }
 
 std::vector<SegmentState> AllocatorImplementation::snapshot() const {
-  std::vector<const Block*> blocks;
-  for (const auto& [address, block] : live_) blocks.push_back(block);
-  for (const auto& [stream, pools] : pools_)
-    for (const Pool* pool : {&pools.small, &pools.large})
-      blocks.insert(blocks.end(), pool->free.begin(), pool->free.end());
+  std::vector<const Block*> blocks = arena_.living();
+  std::erase_if(blocks, [](const Block* block) { return !block->is_mapped; });
   std::ranges::sort(blocks, ByAddress());
   std::vector<SegmentState> result;
   for (const Block* block : blocks) {

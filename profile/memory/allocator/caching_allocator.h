@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include "profile/memory/allocator/allocator_settings.h"
@@ -13,6 +14,7 @@
 
 namespace symprof::profile {
 
+struct Block;                   // profile/memory/allocator/blocks.h
 class AllocatorImplementation;  // profile/memory/allocator/implementation.h
 
 /// One device. Free blocks serve only their stream. A block used by another stream (record_stream)
@@ -36,6 +38,10 @@ class CachingAllocator {
   std::optional<Address> allocate(std::int64_t bytes, StreamId stream = 0);
   /// `address`: from `allocate`, not yet freed.
   void free(Address address);
+  /// The same for a caller that keeps blocks and needs no addresses; null if the device is full. A
+  /// block is given back as it was taken.
+  Block* take(std::int64_t bytes, StreamId stream);
+  void give_back(Block* block);
   /// torch.cuda.empty_cache().
   void empty_cache();
   /// A stream below 0, a pool of CUDA graphs, keeps its segments (the default), or is one that
@@ -52,6 +58,7 @@ class CachingAllocator {
 
  private:
   std::unique_ptr<AllocatorImplementation> implementation_;
+  std::unordered_map<Address, Block*> blocks_;  ///< Of `allocate`.
 };
 
 }  // namespace symprof::profile

@@ -31,7 +31,7 @@ Block* Implementation::grow_expandable(const Request& request) {
     if (!map(next, std::min(request.bytes - block->bytes, next->bytes))) return nullptr;
     block = next;
   }
-  request.pool->free.erase(block);
+  request.pool->free.erase(block->as_free());
   return block;
 }
 
@@ -98,7 +98,7 @@ void Implementation::unmap(Block* block) {
   const Address end = block_end - (block_end - segment.address) % segment.page_bytes;
   if (begin >= end) return;
   Pool& pool = *block->pool;
-  pool.free.erase(block);
+  pool.free.erase(block->as_free());
   if (begin > block->address) {
     Block* before = arena_.make({.address = block->address,
                                  .bytes = begin - block->address,

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <unordered_map>
 #include <vector>
 
 #include "profile/memory/allocator/allocator_settings.h"
@@ -17,8 +16,8 @@ class AllocatorImplementation {
   AllocatorImplementation(const AllocatorSettings& settings, std::int64_t device_bytes,
                           std::int64_t total_bytes);
 
-  std::optional<Address> allocate(std::int64_t bytes, StreamId stream);
-  void free(Address address);
+  Block* take(std::int64_t bytes, StreamId stream);
+  void give_back(Block* block);
   void release_cached_blocks();
   void keep_pool(StreamId stream, bool keeps);
   std::vector<SegmentState> snapshot() const;
@@ -35,6 +34,7 @@ class AllocatorImplementation {
   Pools& pools_of(StreamId stream);
 
   // Requests.
+  Pools& pools_of(StreamId stream);
   Block* find_free_block(const Request& request);
   Block* take_new_block(const Request& request, bool is_retry);
   Block* take_segment(const Request& request);
@@ -69,10 +69,11 @@ class AllocatorImplementation {
   std::optional<std::int64_t> limit_bytes_;
   DeviceMemory device_;
   std::map<StreamId, Pools> pools_;
+  StreamId last_stream_ = 0;
+  Pools* last_pools_ = nullptr;  ///< Of the last request's stream, mostly the next one's, too.
   BlockArena arena_;
   std::int64_t last_number_ = 0;
   std::deque<ExpandableSegment> segments_;
-  std::unordered_map<Address, Block*> live_;
 };
 
 }  // namespace symprof::profile

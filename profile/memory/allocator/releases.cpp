@@ -1,5 +1,6 @@
 // Releases: free neighbors merge, entirely free segments return to the device.
 #include <limits>
+#include <ranges>
 
 #include "profile/memory/allocator/implementation.h"
 
@@ -12,7 +13,7 @@ std::int64_t Implementation::merge(Block* block, Block* neighbor) {
   if (neighbor == nullptr || neighbor->is_allocated || neighbor->is_mapped != block->is_mapped)
     return 0;
   if (neighbor->is_mapped)
-    neighbor->pool->free.erase(neighbor);
+    neighbor->pool->free.erase(neighbor->as_free());
   else
     neighbor->pool->unmapped.erase(neighbor);
   const std::int64_t bytes = neighbor->bytes;
@@ -33,21 +34,21 @@ bool Implementation::release_oversize_blocks(const Request& request) {
   const std::int64_t limit = settings_.max_split_size_bytes;
   if (limit == std::numeric_limits<std::int64_t>::max()) return false;
   const FreeBlocks& free = request.pool->free;
-  const Block key{.bytes = std::max(request.bytes, limit)};
-  auto found = free.lower_bound(key);
-  if (found != free.end() && (*found)->segment == nullptr) {
-    release_block(*found);
+  const std::int64_t wanted = std::max(request.bytes, limit);
+  const auto found = free.of_at_least(wanted);
+  if (found != free.end() && found->block->segment == nullptr) {
+    release_block(found->block);
     return true;
   }
   std::int64_t released = 0;
-  while (released < key.bytes && found != free.begin()) {
-    --found;
-    if ((*found)->bytes < limit) break;
-    if ((*found)->segment != nullptr) continue;
-    released += (*found)->bytes;
-    release_block(*found);  // Advances to the next one.
+  const std::vector<Block*> blocks = free.blocks();  // Releases change the list.
+  for (Block* block : blocks | std::views::reverse) {
+    if (released >= wanted || block->bytes < limit) break;
+    if (block->bytes >= wanted || block->segment != nullptr) continue;
+    released += block->bytes;
+    release_block(block);
   }
-  return released >= key.bytes;
+  return released >= wanted;
 }
 
 // garbage_collect_cached_blocks: whole segments that are at least as old as the mean, until
@@ -59,7 +60,7 @@ void Implementation::collect_garbage() {
   if (excess <= 0) return;
   std::int64_t total_age = 0, count = 0, reclaimed = 0;
   for (const auto& [stream, pools] : pools_)
-    for (const Block* block : pools.large.free)
+    for (const Block* block : pools.large.free.blocks())
       if (!block->is_split()) {
         total_age += pools.large.age(*block);
         ++count;
@@ -68,7 +69,7 @@ void Implementation::collect_garbage() {
     const double mean_age = static_cast<double>(total_age) / static_cast<double>(count);
     progressed = false;
     for (auto& [stream, pools] : pools_)
-      for (Block* block : std::vector(pools.large.free.begin(), pools.large.free.end())) {
+      for (Block* block : pools.large.free.blocks()) {
         if (block->is_split() || block->segment != nullptr ||
             static_cast<double>(pools.large.age(*block)) < mean_age)
           continue;
@@ -83,7 +84,7 @@ void Implementation::collect_garbage() {
 
 void Implementation::release_unsplit_blocks(Pool& pool) {
   std::vector<Block*> expandable;  // Unmapping changes the set.
-  for (Block* block : std::vector(pool.free.begin(), pool.free.end())) {
+  for (Block* block : pool.free.blocks()) {
     if (block->segment != nullptr)
       expandable.push_back(block);
     else if (!block->is_split())
@@ -98,7 +99,7 @@ void Implementation::release_block(Block* block) {
   --statistics.segments;
   ++statistics.device_frees;
   statistics.reserved_bytes.add(-block->bytes);
-  block->pool->free.erase(block);
+  block->pool->free.erase(block->as_free());
   arena_.kill(block);
 }
 

@@ -19,13 +19,13 @@ std::int64_t expandable_size(const Block& block) {
 Block* Implementation::find_free_block(const Request& request) {
   Pool& pool = *request.pool;
   if (collects_garbage()) ++pool.searches;
-  auto found = pool.free.lower_bound({.bytes = request.bytes});
+  auto found = pool.free.of_at_least(request.bytes);
   if (found == pool.free.end()) return nullptr;
-  if ((*found)->segment != nullptr)
-    for (auto next = std::next(found);
-         next != pool.free.end() && expandable_size(**next) < expandable_size(**found);)
-      found = next++;
-  Block* block = *found;
+  if (found->block->segment != nullptr)
+    for (auto next = found; ++next != pool.free.end() &&
+                            expandable_size(*next->block) < expandable_size(*found->block);)
+      found = next;
+  Block* block = found->block;
   const std::int64_t limit = settings_.max_split_size_bytes;
   if (request.bytes < limit && block->bytes >= limit) return nullptr;
   if (request.bytes >= limit &&

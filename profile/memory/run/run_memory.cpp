@@ -10,7 +10,7 @@ RunPlayer::RunPlayer(const RunOptions& options)
 
 bool RunPlayer::play(const StepTape& tape) {
   allocator_.reset_peaks();
-  slots_.assign(static_cast<std::size_t>(tape.slots), std::nullopt);
+  slots_.assign(static_cast<std::size_t>(tape.slots), nullptr);
   for (const TapeEvent& event : tape.events)
     if (!play(event)) return false;
   carry(tape);
@@ -22,16 +22,16 @@ bool RunPlayer::play(const TapeEvent& event) {
     case TapeEvent::Kind::take:
       return take(slots_[static_cast<std::size_t>(event.number)], event);
     case TapeEvent::Kind::give_back:
-      allocator_.free(*slots_[static_cast<std::size_t>(event.number)]);
+      allocator_.give_back(slots_[static_cast<std::size_t>(event.number)]);
       return true;
     case TapeEvent::Kind::take_kept: {
-      std::optional<Address>& block = block_of({event.category, /*is_kept=*/true, event.number});
-      return block || take(block, event);
+      Block*& block = block_of({event.category, /*is_kept=*/true, event.number});
+      return block != nullptr || take(block, event);
     }
     case TapeEvent::Kind::give_back_carried: {
-      const std::optional<Address> block =
-          std::exchange(block_of({event.category, /*is_kept=*/false, event.number}), std::nullopt);
-      if (block) allocator_.free(*block);
+      Block* block =
+          std::exchange(block_of({event.category, /*is_kept=*/false, event.number}), nullptr);
+      if (block != nullptr) allocator_.give_back(block);
       return true;
     }
     case TapeEvent::Kind::empty_cache:
@@ -41,26 +41,26 @@ bool RunPlayer::play(const TapeEvent& event) {
   return true;
 }
 
-std::optional<Address>& RunPlayer::block_of(const BlockKey& key) {
+Block*& RunPlayer::block_of(const BlockKey& key) {
   auto& blocks = (key.is_kept ? kept_ : carried_)[static_cast<std::size_t>(key.category)];
   const auto ordinal = static_cast<std::size_t>(key.ordinal);
   if (blocks.size() <= ordinal) blocks.resize(ordinal + 1);
   return blocks[ordinal];
 }
 
-bool RunPlayer::take(std::optional<Address>& block, const TapeEvent& event) {
-  block = allocator_.allocate(event.bytes, event.stream);
-  if (!block) refused_bytes_ = event.bytes;
-  return block.has_value();
+bool RunPlayer::take(Block*& block, const TapeEvent& event) {
+  block = allocator_.take(event.bytes, event.stream);
+  if (block == nullptr) refused_bytes_ = event.bytes;
+  return block != nullptr;
 }
 
 /// A block whose name is taken was never given back by the steps in between: its program has lost
 /// it, and so it goes.
 void RunPlayer::carry(const StepTape& tape) {
   for (const auto& [slot, key] : tape.carried) {
-    std::optional<Address>& block = block_of(key);
-    if (block) {
-      allocator_.free(*block);
+    Block*& block = block_of(key);
+    if (block != nullptr) {
+      allocator_.give_back(block);
       ++unmatched_;
     }
     block = slots_[static_cast<std::size_t>(slot)];

@@ -60,16 +60,16 @@ class RunPlayer {
   std::vector<SegmentState> segments() const { return allocator_.snapshot(); }
 
  private:
-  using Addresses = std::array<std::vector<std::optional<Address>>, memory_categories>;
+  using Blocks = std::array<std::vector<Block*>, memory_categories>;  // Null: not there.
 
   bool play(const TapeEvent& event);
-  std::optional<Address>& block_of(const BlockKey& key);
-  bool take(std::optional<Address>& block, const TapeEvent& event);
+  Block*& block_of(const BlockKey& key);
+  bool take(Block*& block, const TapeEvent& event);
   void carry(const StepTape& tape);
 
   CachingAllocator allocator_;
-  std::vector<std::optional<Address>> slots_;
-  Addresses kept_, carried_;
+  std::vector<Block*> slots_;
+  Blocks kept_, carried_;
   std::int64_t refused_bytes_ = 0, unmatched_ = 0;
 };
 
