@@ -22,7 +22,8 @@ target_include_directories(symprof_core SYSTEM PRIVATE ${SYMPROF_DEPS}/cuda)  # 
 # Of one file: what else names this folder in its command would be compiled anew in each clone, whatever the cache has.
 set_source_files_properties(session/paths.cpp PROPERTIES
   COMPILE_DEFINITIONS SYMPROF_SOURCE_DEVICES="${CMAKE_CURRENT_SOURCE_DIR}/devices" SKIP_UNITY_BUILD_INCLUSION ON)
-set_target_properties(symprof_core PROPERTIES EXPORT_NAME core)
+# Other builds copy it as it is (cmake/core_of_build.cmake) into packages, which have its libraries beside it.
+set_target_properties(symprof_core PROPERTIES EXPORT_NAME core BUILD_RPATH "$ORIGIN")
 
 # The command line is objects, so that the tests' server runs it, too (tests/serve/).
 file(GLOB cli_sources CONFIGURE_DEPENDS cli/*.cpp)

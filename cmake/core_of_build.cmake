@@ -11,5 +11,5 @@ add_custom_target(symprof DEPENDS ${core_library} ${program})
 
 add_library(symprof_core SHARED IMPORTED)
 add_dependencies(symprof_core symprof)
-set_target_properties(symprof_core PROPERTIES IMPORTED_LOCATION ${core_library})
+set_target_properties(symprof_core PROPERTIES IMPORTED_LOCATION ${core_library} SYSTEM OFF)
 target_include_directories(symprof_core INTERFACE ${CMAKE_CURRENT_SOURCE_DIR})

@@ -6,7 +6,8 @@
 #   scripts/wheel.sh --sdist  and the source distribution
 #   SYMPROF_TORCH=DIR         the build was made with that LibTorch (scripts/setup.sh): the wheel is tried beside it.
 #                             OFF: the build has what needs no LibTorch, and the wheel is for every Python and no torch
-#   SYMPROF_BUILD=DIR SYMPROF_PYTHON=FILE SYMPROF_WHEELS=DIR   another build, the Python that it is for, where the wheel goes
+#   SYMPROF_BUILD=DIR SYMPROF_PYTHON=FILE SYMPROF_WHEELS=DIR SYMPROF_CLEAN=DIR   another build, the Python that it is for, where
+#                             the wheel goes, where the clean environment is made
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -56,7 +57,7 @@ check_size() {
 }
 
 try_in_clean_environment() {
-  local environment=$build/wheel-environment started=$SECONDS script=try_wheel.py
+  local environment=${SYMPROF_CLEAN:-$build/wheel-environment} started script=try_wheel.py
   [ "${SYMPROF_TORCH:-}" = OFF ] && script=try_wheel_without_torch.py
   rm -rf "$environment"
   "$(readlink -f "$python")" -m venv "$environment"

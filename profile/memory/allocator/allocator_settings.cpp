@@ -28,9 +28,7 @@ EqualBlocks equal_blocks_of(std::int64_t minor) {
   return minor == 12 ? EqualBlocks::oldest_block : EqualBlocks::lowest_address;
 }
 
-std::int64_t cublaslt_workspace_bytes_of(std::int64_t minor) {
-  return minor <= 11 ? 1_MiB : 0;
-}
+std::int64_t cublaslt_workspace_bytes_of(std::int64_t minor) { return minor <= 11 ? 1_MiB : 0; }
 
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(
