@@ -67,7 +67,8 @@ build_pair() {
   local torch=$1 python=$2 environment
   environment=$(torch_of "$torch" "$python")
   make_environment "$environment" "$python" "torch==$torch.*" torchvision
-  cmake -S . -B "$build_of-$torch" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TESTS=OFF -DSYMPROF_CORE="$build_core" \
+  # What CMake found of another Python is forgotten.
+  cmake -U 'Python*' -U '_Python*' -U 'nanobind*' -S . -B "$build_of-$torch" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TESTS=OFF -DSYMPROF_CORE="$build_core" \
     -DSYMPROF_TORCH="$(realpath "$(purelib "$(torch_of "$torch" "${pythons[0]}")/bin/python")/torch")" -DPython_EXECUTABLE="$environment/bin/python"
   rm -f "$build_of-$torch"/python/symprof/_native.*.so
   build "$build_of-$torch" symprof symprof_torch _native
