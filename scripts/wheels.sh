@@ -56,10 +56,13 @@ core_wheel() {
   cmake -S . -B "$build_core" -G Ninja -DCMAKE_BUILD_TYPE=Release -DSYMPROF_TORCH=OFF -DSYMPROF_TESTS=OFF \
     -DPython_EXECUTABLE="$work/environments/tools/bin/python"
   build "$build_core" symprof
+  sha256sum "$build_core"/lib/libsymprof_core.so "$build_core"/bin/symprof python/symprof*/*.py >"$work/pairs/core/now"
+  if cmp -s "$work/pairs/core/now" "$work/pairs/core/done"; then return; fi
   SYMPROF_TORCH=OFF SYMPROF_BUILD=$build_core SYMPROF_PYTHON=$work/environments/tools/bin/python SYMPROF_WHEELS=$build_core/dist \
     ./scripts/wheel.sh
   audit "$build_core"/dist/symprof-*.whl
   cp "$build_core"/dist/symprof-*.whl "$wheels"
+  mv "$work/pairs/core/now" "$work/pairs/core/done"
 }
 
 # One build for each torch. Its headers and libtorch_cpu.so are the same for every Python, and are taken from the first.
