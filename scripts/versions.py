@@ -48,10 +48,10 @@ def row(torch, python, folder):
     """A line of the matrix, and what differs."""
     clean = WORK / f"pairs/torch-{torch}-python-{python}/environment"
     if not (clean / "bin/python").exists():
-        return f"| {torch} | {python} | no wheel | | |", []
+        return f"| {torch} | {python} | no wheel | | | |", []
     answer = json.loads(run(clean, "ours.py", reference(torch, folder)))
     differences = answer["differences"]
-    return f"| {answer['torch']} | {python} | {answer['compared']} | {len(differences)} | {answer['seconds_to_first']} |", differences
+    return f"| {answer['torch']} | {python} | {answer['compared']} | {len(differences)} | {' '.join(answer['left_out'])} | {answer['seconds_to_first']} |", differences
 
 
 def main():
@@ -62,7 +62,7 @@ def main():
     if not found:
         sys.exit(f"{WORK}: has no environments.\n  scripts/wheels.sh makes them.")
     different = False
-    print("| torch | Python | figures compared | differ | seconds to the first |\n| --- | --- | ---: | ---: | ---: |")
+    print("| torch | Python | figures compared | differ | PyTorch refuses | seconds to the first |\n| --- | --- | ---: | ---: | --- | ---: |")
     for torch, python, folder in found:
         if pair is None or pair == [torch, python]:
             line, differences = row(torch, python, folder)

@@ -23,7 +23,7 @@ say() { printf '\033[1m[wheel]\033[0m %s\n' "$*" >&2; }
 make_wheel() {
   local targets=()
   [ "${SYMPROF_TORCH:-}" = OFF ] && targets=(--config-settings build.targets=symprof)
-  rm -rf "$wheels"
+  rm -f "$wheels"/symprof-*.whl
   "$python" -m pip wheel -q . --no-build-isolation --no-deps -w "$wheels" "${targets[@]}" \
     --config-settings "build-dir=$build/wheel" --config-settings "cmake.define.SYMPROF_BUILT=$build"
 }
