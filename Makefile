@@ -4,7 +4,7 @@ BUILD = build/$(PRESET)
 JOBS ?= $(shell nproc)
 export NINJA_STATUS = [%f of %t, %e s] 
 
-.PHONY: demo test build program configure setup bench asan format lint check-all install wheel stacks
+.PHONY: demo test build program configure setup bench asan format lint check-all install wheel wheels versions stacks
 
 demo: program
 	@$(BUILD)/bin/symprof profile models/bert_base.pt2 --optimizer adamw --by module --depth 3 \
@@ -47,6 +47,14 @@ check-all: setup
 # build/wheels/symprof-….whl out of the same build, tried in a clean environment.
 wheel: program
 	@./scripts/wheel.sh
+
+# build/wheels/: for every version of torch and of Python, and for no torch (hours where nothing is cached; some GB for each torch).
+wheels: setup
+	@./scripts/wheels.sh
+
+# The models' figures under every torch that `make wheels` found, beside that torch's own.
+versions:
+	@python3 scripts/versions.py
 
 # docs/reference/stacks.md: about 150 training scripts of many packages, which it installs into build/stacks/ (several GB).
 stacks: configure

@@ -9,6 +9,9 @@
 namespace symprof {
 namespace {
 
+/// PyTorch 2.14 added it; no code of ours names it.
+constexpr auto bcomplex32 = static_cast<DType>(46);
+
 struct DTypeRow {
   DType dtype;
   std::string_view name;
@@ -31,6 +34,7 @@ constexpr std::array rows = {
     DTypeRow{DType::uint32, "uint32", 32, false},
     DTypeRow{DType::uint64, "uint64", 64, false},
     DTypeRow{DType::complex32, "complex32", 32, false},
+    DTypeRow{bcomplex32, "bcomplex32", 32, false},
     DTypeRow{DType::complex64, "complex64", 64, false},
     DTypeRow{DType::complex128, "complex128", 128, false},
     DTypeRow{DType::float8_e4m3fn, "float8_e4m3fn", 8, true},

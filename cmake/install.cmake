@@ -5,11 +5,14 @@ include(CMakePackageConfigHelpers)
 # The libraries find each other beside themselves, and LibTorch where a Python package of ours finds torch, or where
 # this build found it.
 set_target_properties(symprof_core PROPERTIES INSTALL_RPATH "$ORIGIN")
-file(REAL_PATH ${symprof_torch_folder}/lib torch_libraries_dir)
-set_target_properties(symprof_torch PROPERTIES INSTALL_RPATH "$ORIGIN;$ORIGIN/../../torch/lib;${torch_libraries_dir}")
 set_target_properties(symprof PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR};$ORIGIN/../lib")
 
-install(TARGETS symprof_core symprof_torch symprof EXPORT symprof_targets
+set(installed symprof_core symprof)
+if(SYMPROF_TORCH)
+  list(APPEND installed symprof_torch)
+  install(FILES ${CMAKE_LIBRARY_OUTPUT_DIRECTORY}/symprof_torch_version.txt DESTINATION ${CMAKE_INSTALL_LIBDIR})
+endif()
+install(TARGETS ${installed} EXPORT symprof_targets
   RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(EXPORT symprof_targets NAMESPACE symprof:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/symprof)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes models/tiny/archive_<version>.pt2 with the PyTorch that runs this: one small model in the
-layout that torch.export.save had before PyTorch 2.8, without its weights.
+"""Writes models/tiny/archive_<version>.pt2 with the PyTorch that runs this: one small model as its
+torch.export.save writes it, without weights. The layout is another one since 2.8.
 
-Usage: a Python with torch 2.3 to 2.7, for example
+Usage: a Python with torch 2.3 or newer, for example
     python -m venv old && old/bin/pip install torch==2.4.1 numpy==1.26.4
     old/bin/python models/old_archive.py
 """
@@ -17,8 +17,9 @@ import torch.nn.functional as F
 from torch import nn
 
 HERE = pathlib.Path(__file__).resolve().parent
-WITHOUT_WEIGHTS = ("serialized_state_dict.pt", "serialized_constants.pt",
-                   "serialized_example_inputs.pt")
+LEFT_OUT = re.compile(
+    r"serialized_(state_dict|constants|example_inputs)\.pt|.*/data/weights/weight_\d+|.*/data/sample_inputs/.*\.pt"
+)
 
 
 class Archived(nn.Module):
@@ -63,7 +64,7 @@ def main():
     path = HERE / "tiny" / f"archive_{version}.pt2"
     with zipfile.ZipFile(buffer) as archive, zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as out:
         for name in archive.namelist():
-            if name in WITHOUT_WEIGHTS:
+            if LEFT_OUT.fullmatch(name):
                 continue
             record = archive.read(name)
             entry = zipfile.ZipInfo(name, date_time=(1980, 1, 1, 0, 0, 0))

@@ -9,9 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 def minor_version():
     """As "2.13". Before scripts/setup.sh has run, that of the LibTorch that it will take."""
-    torch = ROOT / ".deps/torch"
-    if not torch.exists():
-        torch = pathlib.Path(os.environ.get("SYMPROF_TORCH", torch))
+    torch = pathlib.Path(os.environ.get("SYMPROF_TORCH", ROOT / ".deps/torch"))
     header = torch / "include/torch/headeronly/version.h"
     if header.exists():
         numbers = re.findall(r"^#define TORCH_VERSION_(?:MAJOR|MINOR) (\d+)", header.read_text(), re.M)
@@ -21,6 +19,8 @@ def minor_version():
 
 
 def dynamic_metadata(settings, project):
+    if os.environ.get("SYMPROF_TORCH") == "OFF":  # The wheel for what needs no LibTorch.
+        return {"dependencies": []}
     return {"dependencies": [f"torch=={minor_version()}.*"]}
 
 

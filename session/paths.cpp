@@ -1,24 +1,12 @@
 #include "session/paths.h"
 
-#include <dlfcn.h>
-
 #include <filesystem>
 
+#include "base/library_folder.h"
+
 namespace symprof {
-namespace {
 
 namespace fs = std::filesystem;
-
-/// The folder of the library with this function; empty where the loader does not know it.
-fs::path library_folder() {
-  Dl_info library{};
-  const auto here = reinterpret_cast<const void*>(&devices_folder);
-  if (dladdr(here, &library) == 0 || library.dli_fname == nullptr) return {};
-  std::error_code error;
-  return fs::weakly_canonical(library.dli_fname, error).parent_path();
-}
-
-}  // namespace
 
 // An installation has its libraries in lib/ or in lib/x86_64-linux-gnu/ of its prefix.
 std::string devices_folder() {

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <string>
 #include <thread>
 
@@ -31,7 +32,12 @@ Function function_of(void* handle, const char* symbol, const std::string& path) 
 }  // namespace
 
 TorchLibrary::Loaded TorchLibrary::load() {
-  const std::string path = torch_library_path();
+  const std::filesystem::path path = torch_library_path();
+  if (path.has_parent_path() && !std::filesystem::exists(path)) {
+    throw Error("symprof", "was installed without its part for torch, which runs models.",
+                "`python -c 'import symprof'` says which wheel brings it (docs/guide/install.md).",
+                ErrorKind::not_available);
+  }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!handle) fail(path);
   return {

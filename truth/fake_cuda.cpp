@@ -1,6 +1,6 @@
-// Makes a CPU build of PyTorch take the paths that it would take on an H200 (PyPI wheel of 2.13,
-// CUDA 13.0, cuDNN 9.20), so that autograd runs over FakeTensorMode's "cuda" tensors. Load it
-// before torch and call fake_cuda_install().
+// Makes PyTorch take the paths that it would take on an H200 (PyPI wheel of 2.13, CUDA 13.0,
+// cuDNN 9.20), so that autograd runs over FakeTensorMode's "cuda" tensors. Load it before torch,
+// after the CUDA library of a CUDA build, and call fake_cuda_install().
 #include <ATen/ATen.h>
 #include <ATen/detail/CUDAHooksInterface.h>
 #include <ATen/native/DispatchStub.h>
@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <tuple>
@@ -186,13 +187,16 @@ TORCH_LIBRARY_IMPL(aten, CUDA, library) {
   library.impl("mish_backward", &activation_backward);
 }
 
-namespace at {
-C10_REGISTER_CLASS(CUDAHooksRegistry, CUDAHooks, Hooks)
-}
-
+/// In front of a CUDA build's own, which ask for a driver.
 extern "C" void fake_cuda_install() {
-  auto& slot = c10::impl::device_guard_impl_registry[static_cast<std::size_t>(gpu.type())];
-  if (!slot.load()) slot.store(new DeviceGuard());
+  at::CUDAHooksRegistry()->Register(
+      "CUDAHooks",
+      [](at::CUDAHooksArgs arguments) -> std::unique_ptr<at::CUDAHooksInterface> {
+        return std::make_unique<Hooks>(arguments);
+      },
+      c10::REGISTRY_PREFERRED);
+  c10::impl::device_guard_impl_registry[static_cast<std::size_t>(gpu.type())].store(
+      new DeviceGuard());
   at::native::_fused_sdp_choice_stub.set_cuda_dispatch_ptr(&choose);
   at::native::lstm_cudnn_stub.set_cuda_dispatch_ptr(&lstm);
   at::native::gru_cudnn_stub.set_cuda_dispatch_ptr(&gru);

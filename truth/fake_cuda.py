@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
+LIBRARIES = ("libtorch_global_deps.so", "libc10.so", "libtorch_cpu.so", "libtorch_cuda.so")  # The first brings NVIDIA's.
 SOURCE = pathlib.Path(__file__).with_name("fake_cuda.cpp")
 
 
@@ -16,6 +17,9 @@ def load():
     library = pathlib.Path(tempfile.gettempdir()) / f"fake_cuda_{key}.so"
     if not library.exists():
         compile_to(library, torch_root)
+    for name in LIBRARIES:
+        if (torch_root / "lib" / name).exists():
+            ctypes.CDLL(str(torch_root / "lib" / name), mode=ctypes.RTLD_GLOBAL)
     loaded = ctypes.CDLL(str(library))
     loaded.fake_cuda_install()
     loaded.fake_cuda_force_attention.argtypes = [ctypes.c_int64]

@@ -2,7 +2,6 @@
 // [B, L, H, D] seen through a transpose, which is what models that split a projection produce.
 // Layouts from native/transformers/cuda/attention.cu, flash_attn/flash_api.cpp, sdp_utils.h.
 #include <ATen/ATen.h>
-#include <torch/headeronly/version.h>
 #include <torch/library.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
+#include "meta/kernels/signatures.h"
 
 namespace symprof::kernels {
 namespace {
@@ -167,13 +167,6 @@ Tensor flash_statistics(const Tensor& query, const optional<Tensor>& ends) {
                        : fresh({query.size(0), heads, query.size(1)}, query, at::kFloat);
 }
 
-// PyTorch 2.13 added a block table and a number of splits.
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 13
-#define SYMPROF_FLASH_ADDITIONS , const optional<Tensor>&, optional<int64_t>
-#else
-#define SYMPROF_FLASH_ADDITIONS
-#endif
-
 Five flash_direct(const Tensor& query, const Tensor&, const Tensor&, const optional<Tensor>& ends,
                   const optional<Tensor>&, SymInt max_queries, SymInt max_keys, double dropout_p,
                   bool, bool return_debug_mask, optional<double>, optional<SymInt>,
@@ -228,13 +221,6 @@ std::tuple<Tensor, Tensor, Tensor, Tensor> efficient_direct_backward(
   const auto parts = fresh(sizes, query).unbind(-3);
   return {parts[0], parts[1], parts[2], bias_grad};
 }
-
-// PyTorch 2.14 added lengths and a block table.
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
-#define SYMPROF_CUDNN_ADDITIONS , const optional<Tensor>&, const optional<Tensor>&
-#else
-#define SYMPROF_CUDNN_ADDITIONS
-#endif
 
 Attention cudnn_direct(const Tensor& query, const Tensor& key, const Tensor& value,
                        const optional<Tensor>& bias, const optional<Tensor>& query_ends,

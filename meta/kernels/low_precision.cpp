@@ -1,11 +1,11 @@
 // Matrix products whose result dtype differs from the elements': integers, 8-bit floats with
 // scales, grouped products (native/cuda/Blas.cpp, ScaledBlas.cpp, GroupedBlas.cpp).
 #include <ATen/ATen.h>
-#include <torch/headeronly/version.h>
 #include <torch/library.h>
 
 #include "meta/kernels/allocation.h"
 #include "meta/kernels/families.h"
+#include "meta/kernels/signatures.h"
 
 namespace symprof::kernels {
 namespace {
@@ -13,15 +13,7 @@ namespace {
 using at::IntArrayRef;
 using at::Scalar;
 using at::Tensor;
-using at::TensorList;
 using std::optional;
-
-// PyTorch 2.14 has structured operators here, which take any kind of list.
-#if TORCH_VERSION_MAJOR > 2 || TORCH_VERSION_MINOR >= 14
-using Scales = const at::ITensorListRef&;
-#else
-using Scales = TensorList;
-#endif
 
 Tensor integer_product(const Tensor& self, const Tensor& other) {
   return fresh({self.size(0), other.size(1)}, self, at::kInt);

@@ -14,7 +14,8 @@ from typing import Any
 
 from . import _preload
 
-_preload.load()
+__version__ = "0.1.0"
+_preload.load(__version__)
 
 from ._commands import bisect, compare, dump, measure, restore  # noqa: E402
 from ._costs import Cost, cost_rule  # noqa: E402
@@ -44,6 +45,3 @@ def __getattr__(name: str) -> Any:
 
         return watch
     raise AttributeError(f"module 'symprof' has no attribute '{name}'")
-
-
-__version__ = "0.1.0"

@@ -1,8 +1,7 @@
-"""`python -m symprof` and the package's command `symprof`: `run` and `--compile` in Python, every other verb in C++."""
-import os
+"""`python -m symprof`: `run`, `--compile` and code files in Python, every other verb in C++ (symprof_command)."""
 import sys
 
-from ._preload import built_folder, environment
+from symprof_command import names_code, run_program
 
 
 def _ended(code: int) -> int:
@@ -21,16 +20,11 @@ def main() -> int:
 
         if sys.argv[1] in _compile_command.VERBS:
             return _ended(_compile_command.main(sys.argv[1], sys.argv[2:]))
-    if sys.argv[1:2] == ["profile"] and sys.argv[2:]:
+    if names_code(sys.argv[1:]):
         from . import _code_command
 
-        if _code_command.is_meant(sys.argv[2:]):
-            return _code_command.main(sys.argv[2:])
-    command = built_folder() / "bin" / "symprof"
-    if not command.exists():
-        print("symprof: the package was built without the command.\n  Install the wheel that `make wheel` builds (docs/guide/install.md).", file=sys.stderr)
-        return 3
-    os.execve(command, [str(command), *sys.argv[1:]], environment())
+        return _code_command.main(sys.argv[2:])
+    return run_program(sys.argv[1:])
 
 
 if __name__ == "__main__":

@@ -12,11 +12,6 @@ from ._error import Error
 from ._options import add_settings, add_table_options, report, settings_in
 
 
-def is_meant(arguments: Sequence[str]) -> bool:
-    """Of the words behind `symprof profile`."""
-    return any(word.endswith(".py") and not word.startswith("-") for word in arguments)
-
-
 def parser() -> argparse.ArgumentParser:
     made = argparse.ArgumentParser(prog="symprof profile", description="What a run of an output_code.py of torch.compile costs.")
     made.add_argument("--trust-code", action="store_true", help="run the file, which is code, in a child process")

@@ -8,9 +8,10 @@ import tempfile
 from collections.abc import Iterator, Mapping
 from typing import Any, TypeVar
 
+from symprof_command import environment, part
+
 from . import _native
 from ._error import Error
-from ._preload import built_folder, environment
 from ._settings import setting_texts
 
 Path = str | os.PathLike[str]
@@ -135,8 +136,8 @@ def _files_of(inputs: Mapping[str, Any] | Path | None) -> Iterator[list[str]]:
 
 def _measured_apart(model: Path, options: Mapping[str, Any]) -> dict[str, Any]:
     """Runs the package's command: LibTorch's real CUDA and the simulated device cannot share a process."""
-    command = built_folder() / "bin" / "symprof"
-    if not command.exists():
+    command = part("bin/symprof")
+    if command is None:
         raise Error("measure: the package was built without the command.\n  Install the wheel that `make wheel` builds (docs/guide/install.md).")
     words = ["measure", os.fspath(model), *_words(options), "--format", "json"]
     done = subprocess.run([command, *words], env=environment(), capture_output=True, text=True, check=False)

@@ -19,5 +19,9 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
     def key_extractor(tensors: Any, key_mask: Any) -> Any:
         return extract(tensors, key_mask) - fake
 
-    return {(torch._ops, "key_extractor"): key_extractor, **_captures.answers(), **_flex_attention.answers(program),
+    def is_fake_tensor(tensor: Any) -> bool:
+        """PyTorch 2.14 tells its own fake tensors of C++ by that key (c10/core/TensorImpl.h: is_fake), which no simulation makes."""
+        return False
+
+    return {(torch._ops, "key_extractor"): key_extractor, (torch._C, "_is_fake_tensor"): is_fake_tensor, **_captures.answers(), **_flex_attention.answers(program),
             **_block_masks.answers(program), **_attention.answers(program), **_nested.answers(program)}

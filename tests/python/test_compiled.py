@@ -71,11 +71,13 @@ def words(profile):
 
 
 class Records(unittest.TestCase):
-    """Of PyTorch's CUDA build."""
+    """Of PyTorch's CUDA build, 2.13: another release names some kernels otherwise."""
 
     def check(self, case):
         row = compare.row(case)
-        self.assertEqual((row["saved_difference"], row["same_kernels"]), (0, True), row)
+        self.assertEqual((row["saved_difference"], row["kernels"]), (0, row["kernels_theirs"]), row)
+        if torch.__version__.startswith("2.13."):
+            self.assertTrue(row["same_kernels"], row)
         self.assertLess(abs(row["peak_percent"]), 0.5, row)
 
     def test_a_network_of_two_layers(self):

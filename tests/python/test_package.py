@@ -12,6 +12,7 @@ import tempfile
 import unittest
 
 import symprof  # Before torch.
+from symprof import _torch_versions
 
 import torch
 
@@ -57,6 +58,23 @@ class Version(unittest.TestCase):
                                   capture_output=True, text=True, check=False)
         self.assertIn(f"torch: found 2.0.1+cpu in {other}, where this symprof was built with LibTorch {wanted}.", done.stderr)
         self.assertIn(f"pip install 'torch=={wanted}.*'", done.stderr)
+
+
+    def test_the_wheel_to_take_is_named(self):
+        with self.assertRaisesRegex(symprof.Error, r"without its part for torch; found torch 2\.12\.1\+cu130 in /site/torch\.\n  pip install 'symprof==0\.1\.0\+torch2\.12'"):
+            _torch_versions.check("2.12.1+cu130", "/site/torch", None, "0.1.0")
+        with self.assertRaisesRegex(symprof.Error, f"There are wheels for torch {', '.join(_torch_versions.BUILT)}"):
+            _torch_versions.check("2.3.1", "/site/torch", "2.13", "0.1.0")
+        _torch_versions.check("2.13.1+cpu", "/site/torch", "2.13", "0.1.0")
+
+    def test_there_is_a_wheel_for_this_torch(self):
+        self.assertIn(".".join(torch.__version__.split(".")[:2]), _torch_versions.BUILT)
+
+
+class Command(unittest.TestCase):
+    def test_verbs_of_c_plus_plus_import_no_package(self):
+        script = "import sys, symprof_command, os; os.execve = lambda *a: sys.exit('symprof' in sys.modules); symprof_command.main()"
+        self.assertEqual(subprocess.run([sys.executable, "-c", script, "devices"], check=False).returncode, 0)
 
 
 class Examples(unittest.TestCase):

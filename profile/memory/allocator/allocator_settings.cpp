@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/nearest.h"
 #include "base/rounding.h"
+#include "base/torch_version.h"
 
 namespace symprof::profile {
 namespace {
@@ -22,14 +23,12 @@ int floor_log2(std::int64_t value) {
   return static_cast<int>(std::bit_width(static_cast<std::uint64_t>(value))) - 1;
 }
 
-EqualBlocks equal_blocks_of(std::int64_t torch_minor) {
-  if (torch_minor >= 13) return EqualBlocks::oldest_segment;
-  return torch_minor == 12 ? EqualBlocks::oldest_block : EqualBlocks::lowest_address;
+EqualBlocks equal_blocks_of(std::int64_t minor) {
+  if (minor >= 13) return EqualBlocks::oldest_segment;
+  return minor == 12 ? EqualBlocks::oldest_block : EqualBlocks::lowest_address;
 }
 
-std::int64_t cublaslt_workspace_bytes_of(std::int64_t torch_minor) {
-  return torch_minor <= 11 ? 1_MiB : 0;
-}
+std::int64_t cublaslt_workspace_bytes_of(std::int64_t minor) { return minor <= 11 ? 1_MiB : 0; }
 
 std::size_t interval_of(std::int64_t bytes) {
   return static_cast<std::size_t>(
@@ -232,10 +231,10 @@ class SettingsReader {
 
 }  // namespace
 
-EqualBlocks equal_blocks_of_torch() { return equal_blocks_of(SYMPROF_TORCH_MINOR); }
+EqualBlocks equal_blocks_of_torch() { return equal_blocks_of(torch_minor()); }
 
 std::int64_t cublaslt_workspace_bytes_of_torch() {
-  return cublaslt_workspace_bytes_of(SYMPROF_TORCH_MINOR);
+  return cublaslt_workspace_bytes_of(torch_minor());
 }
 
 AllocatorSettings parse_allocator_settings(std::string_view text) {

@@ -162,6 +162,8 @@ class _OnHost(_dispatch_mode):  # type: ignore[misc]
         kwargs = dict(kwargs or {})
         if kwargs.get("device") is not None and torch.device(kwargs["device"]).type == "cuda":
             kwargs["device"] = torch.device("cpu")
+        # prims.device_put of a number: PyTorch 2.14 makes a tensor of the weight of a _foreach_lerp (torch/_inductor/decomposition.py).
+        args = tuple(torch.device("cpu") if isinstance(arg, torch.device) else arg for arg in args)
         return func(*args, **kwargs)
 
 

@@ -197,11 +197,11 @@ TEST_SUITE("refusals") {
 
   TEST_CASE("a missing kernel for a dtype") {
     test::GraphBuilder b;
-    const ValueId x = b.input("x", contiguous({4, 8}, DType::bfloat16));
-    b.graph.outputs = {b.call("aten::fft_rfft", "default", {ValueRef{x}})};
+    const ValueId x = b.input("x", contiguous({4, 4}, DType::bfloat16));
+    b.graph.outputs = {b.call("aten::logdet", "default", {ValueRef{x}})};
     b.graph.cast_to = DType::bfloat16;
     const Refusal found = refusal(b);
-    CHECK(found.problem == "Unsupported dtype BFloat16");
+    CHECK(found.problem == "logdet: Low precision dtypes not supported. Got BFloat16");
     CHECK(found.advice.find("shapes") == found.advice.npos);
     CHECK(found.advice.find("autocast=bf16") != found.advice.npos);
   }
