@@ -34,16 +34,17 @@ struct ClassTimes {
   /// residual process' deviation if there are points, else the half width itself.
   double interval = 0;
   Spread spread;
-  /// Half width (natural logarithm) of what measurements of one kernel on one kind of GPU differ by
-  /// from one board, driver, library and way to time to another. Of all devices: in the data
-  /// sheet's times.
+  /// How reproducible a measured time is: half width (natural logarithm) of the 90 % interval of
+  /// one kernel's times on one kind of GPU, over boards, drivers, library versions and timing
+  /// methods. One figure for all devices, so it is in the data sheet's file.
   double campaigns = 0;
   /// By kind of kernel (kind_of): factor on the formula's time; 1 if absent.
   std::map<std::string, double, std::less<>> factors;
   std::string fitted_on;  ///< The source of the fitted rows.
   /// False: the coefficients were fitted on other devices.
   bool is_calibrated = false;
-  /// Rows were timed one call at a time, so "floor" is mostly host time.
+  /// Rows were timed one call at a time, so the coefficient "floor", the time of the smallest
+  /// kernel, is mostly host time.
   bool floor_is_host = false;
   /// Times of kernels whose operands are in L2; null: not measured separately.
   std::shared_ptr<const ClassTimes> in_cache;
