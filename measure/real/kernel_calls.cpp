@@ -90,7 +90,7 @@ KernelCall copy_call(std::int64_t bytes, const Operands& make) {
   return [a = make.of({positions, heads, head_dim})] { return a.transpose(0, 1).contiguous(); };
 }
 
-/// Max pooling, window 3, stride 2, with indices: per element 4 bytes and a fourth of 4 + 8.
+/// Max pooling, window 3, stride 2: 4 bytes per input, 4 + 8 (value, index) per four inputs.
 KernelCall pooling_call(std::int64_t bytes, const Operands& make) {
   constexpr std::int64_t channels = 64, bytes_of_number = 7;
   const double positions = static_cast<double>(bytes) / (bytes_of_number * channels);

@@ -17,7 +17,8 @@ struct Pair {
   int goes_back = never;  ///< The shared call before which its run is recomputed.
 };
 
-/// The recomputed calls are the first forward calls of the same node.
+/// The n-th recomputed call of a node repeats its n-th forward call. Recomputation stops early, so
+/// the last forward calls may have no partner.
 std::vector<Pair> pairs_of(const SharedSteps& steps) {
   const Recording& recording = steps.again().recording();
   std::map<NodeId, std::vector<CallId>> forward;

@@ -19,7 +19,8 @@ using Placement = std::int8_t;
 inline constexpr Placement whole = -1;
 /// Each rank has a partial sum.
 inline constexpr Placement partial = -2;
-/// A replicated input whose gradient is a partial sum, as of a column layer.
+/// A replicated input whose gradient is a partial sum on each rank, as that of a column-parallel
+/// linear layer.
 inline constexpr Placement whole_for_columns = -3;
 
 struct PlacementOption {

@@ -40,9 +40,10 @@ struct ClassTimes {
   /// residual process' deviation if there are points, else the half width itself.
   double interval = 0;
   Spread spread;
-  /// Half width (natural logarithm) of what measurements of one kernel on one kind of GPU differ by
-  /// from one board, driver, library and way to time to another. Of all devices: in the data
-  /// sheet's times. Above 0 in a device's own: what two runs on one board differ by.
+  /// How reproducible a measured time is: half width (natural logarithm) of the 90 % interval of
+  /// one kernel's times on one kind of GPU, over boards, drivers, library versions and timing
+  /// methods. Of all devices: in the data sheet's times. Above 0 in a device's own: what two runs
+  /// on one board differ by.
   double campaigns = 0;
   /// By kind of kernel (kind_of): factor on the formula's time; that of `other_kinds` if absent.
   KindFactors factors;
@@ -54,7 +55,8 @@ struct ClassTimes {
   double largest_residual = 0;
   /// The coefficients are those of all devices, for the boost clock: the board's power lowers it.
   bool is_at_boost = false;
-  /// Rows were timed one call at a time, so "floor" is mostly host time.
+  /// Rows were timed one call at a time, so the coefficient "floor", the time of the smallest
+  /// kernel, is mostly host time.
   bool floor_is_host = false;
   /// Times of kernels whose operands are in L2; null: not measured separately.
   std::shared_ptr<const ClassTimes> in_cache;

@@ -24,7 +24,8 @@ bool is_on_tensor_cores(TimeClass time_class) {
   }
 }
 
-/// The FLOPs of tensor cores differ in energy as in rate: a rate of twice as many costs as much.
+/// Tensor cores use about the same power in every precision: at twice the rate, a FLOP takes half
+/// the energy.
 double pj_of(const DeviceSpec& device, TimeClass time_class) {
   const PowerModel& model = power_model();
   const double scale = std::pow(*device.process_nm / reference_nm, model.process_power);

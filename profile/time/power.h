@@ -10,25 +10,26 @@ namespace symprof::profile {
 struct PowerModel {
   /// Energy of a FLOP at boost clock in a 12 nm process, in pJ.
   double fp32_pj, tensor_pj;
-  /// Energy falls with the process' size as its power.
+  /// Exponent: energy per FLOP is proportional to the process size to this power.
   double process_power;
-  /// The share of a board's power that neither arithmetic nor memory gets.
+  /// The share of a board's power that goes neither to arithmetic nor to memory.
   double rest;
   /// What memory needs at its full bandwidth, in pJ for each byte.
   double hbm_pj, gddr_pj;
 };
 const PowerModel& power_model();
 
-/// The share, up to 1, of the boost clock that remains within `watts` for what would make so many
-/// FLOPs at boost clock: dynamic power grows with the square of the clock, as voltage follows
-/// it. 1 for classes without arithmetic, and where the device's file has no process.
+/// The share, up to 1, of the boost clock that a kernel sustains within `watts`. `flops_per_us`:
+/// its rate at boost clock. Energy per FLOP grows with the square of the clock, as voltage follows
+/// the clock. 1 for classes without arithmetic, and if the device's file has no process size.
 double clock_within(const DeviceSpec& device, TimeClass time_class, double flops_per_us,
                     double watts);
 
-/// The same within the limits of the board and of its owner.
+/// The same within the limits in force: the board's, or lower ones that its owner set.
 double sustained_clock(const DeviceSpec& device, TimeClass time_class, double flops_per_us);
 
-/// How much slower than the board's own limits those of its owner make the clock; up to 1.
+/// The clock under the power and clock limits that the board's owner set, divided by the clock
+/// under the board's default limits. 1: the owner's limits slow nothing down.
 double limited_clock(const DeviceSpec& device, TimeClass time_class, double flops_per_us);
 
 }  // namespace symprof::profile

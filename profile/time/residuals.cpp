@@ -93,10 +93,13 @@ double clamped(const ResidualPoint& point, const ResidualKernel& kernel) {
   return std::clamp(point.residual, -kernel.largest, kernel.largest);
 }
 
-/// Leave-one-out errors of the neighbors in deviations (C. E. Rasmussen, C. K. I. Williams,
-/// Gaussian Processes for Machine Learning, 5.12): the inverse times the residuals, divided by the
-/// root of the inverse's diagonal. Weighted by correlation with the row, with a prior of a few rows
-/// off by one deviation. `solved`: the factor's solution for the residuals.
+/// How well the Gaussian process predicts the neighbors from each other: the root mean square of
+/// their leave-one-out errors, each divided by its predicted standard deviation. 1 is as expected.
+///
+/// With K the covariance matrix and r the residuals, such an error is (K⁻¹ r)ᵢ / √(K⁻¹)ᵢᵢ
+/// (Rasmussen and Williams, Gaussian Processes for Machine Learning, 5.12). The mean is weighted by
+/// `shares`, the correlation with the queried row, squared; `usual_rows` more errors of 1 keep it
+/// near 1 where neighbors are few. `factor`: the Cholesky factor L of K. `solved`: L⁻¹ r.
 double scatter_of(const Cholesky& factor, const std::vector<double>& solved,
                   const std::vector<double>& shares) {
   constexpr double usual_rows = 2, outlier = 5;

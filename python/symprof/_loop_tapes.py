@@ -24,7 +24,7 @@ class LoopTapes:
 
 
 def windows_of(passes: Sequence[Pass]) -> list[list[int]]:
-    """Passes that an update ends, together; the last ones may lack it."""
+    """The passes up to each optimizer update, as lists of indices; the last list may lack its update."""
     windows: list[list[int]] = [[]]
     for i, one in enumerate(passes):
         windows[-1].append(i)
@@ -34,9 +34,11 @@ def windows_of(passes: Sequence[Pass]) -> list[list[int]]:
 
 
 def record_loop(run: Run, passes: Sequence[Pass], do: Callable[[int], None]) -> Callable[[], LoopTapes]:
-    """Runs in a simulation that wants tapes: of each key the first pass, with the window that it is in, as gradients of a
-    window add up. The first window has keys of its own, for its update makes the optimizer's states. What this returns is
-    called after the simulation."""
+    """Simulates a loop by running only what differs. A window is the passes up to an optimizer update (gradient accumulation);
+    one whose keys have all been simulated is replayed from their recordings. Windows are simulated whole, as their passes add
+    to the same gradients. The first one counts as different from later ones: its update creates the optimizer's states.
+
+    Call this inside the simulation, and the function that it returns after the simulation."""
     index: dict[Hashable, int] = {}
     order = [0]
     ran = 1

@@ -8,9 +8,10 @@
 
 namespace symprof::shape {
 
-/// Candidates for `list` if each of `open` (indices into it) may be a multiple of the batch, the
-/// most likely first: the first number equal to the batch, then the next one, none, two of them,
-/// and last other multiples. `none_first`: none is the most likely.
+/// Which sizes of `list` to scale with the batch, where `open` (indices into it) are those that are
+/// a multiple of the batch and so may be meant by it. Candidates, the most likely first: one size
+/// that equals the batch, in order; no size; two sizes that equal it; sizes that are larger
+/// multiples. `none_first`: "no size" comes first.
 std::vector<Choice> guesses(const SizeList& list, std::span<const std::size_t> open,
                             bool none_first, const Batches& batches);
 

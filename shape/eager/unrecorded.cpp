@@ -16,8 +16,8 @@ std::shared_ptr<meta::Observer> silent_follower() {
 
 }  // namespace
 
-// Without Factories::on_host the mode adopts no storage of the program's recording
-// (meta/fake/fake_tensor.cpp: announce_to).
+// Factories::on_device, as only a program's mode (on_host) takes over the storages of another mode
+// (announce_to in meta/fake/fake_tensor.cpp): those of the recorded program stay in its recording.
 struct Unrecorded::Mode {
   at::RecordFunctionGuard without_callbacks{/*is_enabled=*/false};
   meta::FakeMode mode{{}, silent_follower(), meta::Factories::on_device};

@@ -48,7 +48,8 @@ std::string dispatcher_overload(const Node& node) {
   return node.overload == "default" ? "" : node.overload;
 }
 
-/// ", u0" for the first unbacked size of a result without a given value.
+/// For error messages: ", u0", the symbol of the first data-dependent size in the node's results
+/// for which no value was given; empty if there is none.
 std::string unbacked_symbol(const Graph& graph, const Node& node) {
   for (const ValueId id : node.outputs) {
     if (id == no_value) continue;

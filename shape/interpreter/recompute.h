@@ -22,8 +22,8 @@ enum class RunAgain : std::uint8_t {
 /// How backward runs a function again.
 struct Rerun {
   RunAgain how = RunAgain::of_operator;
-  /// Calls of a checkpoint whose outputs are kept for that, as record/checkpoint_plan.h writes
-  /// them.
+  /// Calls of a checkpoint that are not recomputed: their outputs are kept. Named as in
+  /// record/checkpoint_plan.h.
   std::vector<std::string> kept;
 };
 

@@ -24,7 +24,8 @@ class PromotionFinder {
         uses_(graph),
         mixes_(run_.statements.size()) {}
 
-  /// The lines that call such functions, each once.
+  /// The lines that call a function whose own lines the export lacks, and which mixes precisions
+  /// and returns float32 to operators that autocast leaves in float32. Each line once.
   std::vector<SourceId> find() {
     for_each_hidden([&](std::size_t, std::size_t statement, const NodeRecord& record) {
       mixes_[statement] = mixes_[statement] || mixes(record);

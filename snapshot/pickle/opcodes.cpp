@@ -5,8 +5,9 @@
 namespace symprof::snapshot::pickle {
 namespace {
 
-/// They make objects of classes, call functions, ask for other files, or are of protocols 0 and 1,
-/// in which nobody writes snapshots.
+/// Opcodes that the reader refuses, as plain data does not need them. Some create objects, call
+/// functions or refer to other files, which is unsafe; others belong to protocols 0 and 1, which
+/// PyTorch's snapshots do not use.
 constexpr std::pair<std::uint8_t, std::string_view> others[] = {{'F', "FLOAT"},
                                                                 {'I', "INT"},
                                                                 {'L', "LONG"},

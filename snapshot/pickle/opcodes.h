@@ -1,4 +1,5 @@
-// The opcodes of Python's pickle format (Lib/pickle.py), of which plain data needs the first part.
+// The opcodes of Python's pickle format (Lib/pickle.py), of which `Opcode` has those that plain
+// data needs.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +47,8 @@ enum class Opcode : std::uint8_t {
   frame = 0x95,
 };
 
-/// "REDUCE": Python's name of an opcode that plain data does not need; empty for a byte that is
-/// none.
+/// Python's name, as "REDUCE", of an opcode that plain data does not need; empty if the byte is not
+/// such an opcode.
 std::string_view name_of_other(std::uint8_t opcode);
 
 }  // namespace symprof::snapshot::pickle

@@ -1,5 +1,5 @@
-// Experts whose products are one call each: rows of tokens, sorted by expert, times the expert's
-// matrix (torch._grouped_mm, and its replacement in transformers).
+// Mixture of experts with grouped products: a single call multiplies the rows of tokens, sorted by
+// expert, each with its expert's matrix (torch._grouped_mm, and its fallback in transformers).
 #pragma once
 
 #include <cstddef>

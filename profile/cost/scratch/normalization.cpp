@@ -146,8 +146,9 @@ bool has_channels_inside(const TensorSpec& input) {
   return is_channels_last(input) || (input.sizes.size() == 2 && is_row_major(input));
 }
 
-/// Channels-last kernels exist for two and four dimensions; other layouts compute mean and variance
-/// by generic reductions, bfloat16 in fp32 (batch_norm_choose_impl, batch_norm_mean_var).
+/// Scratch of mean and variance, by layout: channels-last kernels, for two and four dimensions,
+/// stage partial results; contiguous ones need none; all others use generic reductions, which
+/// convert bfloat16 to fp32 first (batch_norm_choose_impl, batch_norm_mean_var).
 void add_statistics(Scratch& result, TensorSpec input, const DeviceSpec& device) {
   constexpr std::int64_t volume = 5, welford_bytes = 16;
   if (input.numel() == 0) return;

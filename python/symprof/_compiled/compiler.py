@@ -164,14 +164,14 @@ def _forget_answers(answers: _cuda.Replaced) -> None:
 
 
 def _set(module: str, name: str, value: Any) -> Any:
-    """A setting of torch's, until the context ends."""
+    """Sets a torch config value while the returned context is active."""
     patch: Any = importlib.import_module(module).patch
     return patch(name, value)
 
 
 @contextlib.contextmanager
 def _in_own_folder() -> Iterator[None]:
-    """Files of the compiler are gone afterwards."""
+    """Inductor writes its cache into a temporary folder, which is deleted afterwards."""
     before = os.environ.get(_FOLDER)
     with tempfile.TemporaryDirectory(prefix="symprof_compiled", ignore_cleanup_errors=True) as folder:
         os.environ[_FOLDER] = folder
