@@ -3,7 +3,7 @@ import sys
 
 from ._error import Error
 
-BUILT = ("2.11", "2.12", "2.13", "2.14")
+BUILT = ("2.12", "2.13", "2.14")
 WHEELS = "docs/guide/install.md"
 
 
