@@ -145,7 +145,7 @@ void add_engine_options(CLI::App& app, Options& options) {
                  "The size of a dimension that the model leaves open: N=8");
   const OptionGroup reported(app, "What is reported");
   reported.add("--by", options.by, "ROW",
-               "A row for each layer (the default), or, of the model, for each node or module");
+               "layer (the default), or, with --onnx, node or module of the model");
   reported.add("--depth", options.depth, "N", "Fold modules deeper than N levels (--by module)");
   add_format_option({app, "Output"}, options.format, Verb::engine);
   add_output_options(app, options.output);

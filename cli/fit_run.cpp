@@ -80,7 +80,7 @@ void add_run_options(CLI::App& app, RunText& text) {
   group.add("--batch-dim", text.batch_dim, "NAME",
             "The dimension of a batch's samples, as --set names it (default: batch)");
   group.add("--length-dim", text.length_dim, "NAME",
-            "That of its length (default: seq); several with commas between");
+            "The dimension of the length (default: seq); several with commas between");
 }
 
 void refuse_run_options(const RunText& text) {

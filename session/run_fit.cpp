@@ -155,8 +155,8 @@ class Run {
     });
   }
 
-  /// Where the heaviest batch alone allocates more than there is, no other is recorded. What it
-  /// reserves alone says nothing: among others it may fit into less.
+  /// If the batch with most tokens alone allocates more than there is, no other batch is recorded.
+  /// Its reserved bytes would not decide: among other batches it may reserve less.
   bool fits(const std::vector<plan::Batch>& batches) {
     const plan::Batch heaviest =
         *std::ranges::max_element(batches, {}, &plan::Batch::padded_tokens);

@@ -121,7 +121,7 @@ constexpr Setting rows[] = {
      },
      matmul_precision_value},
     {"lifetimes", memory_group, Arity::one, "KIND",
-     "Values live as in Python's frames (the default), or until their last-use",
+     "Free values with their Python variables (frames, the default), or after their last-use",
      [](Settings& s, const std::string& given) {
        s.step.lifetimes = choose(SettingRef{"lifetimes"}, given, lifetimes);
      },
@@ -184,8 +184,8 @@ constexpr Setting rows[] = {
      },
      [](const Settings& s) { return dtype_value(s.dtype); }, Needs::nothing, Alters::graph},
     {"python_sources", input_group, Arity::several, "FOLDER",
-     "Source folders of the traced model, for variable lifetimes, dtypes and `with` blocks; / for "
-     "the original paths; repeatable. For a .pt2: for the tensors that constructors make",
+     "Folders of the model's Python source, / for the paths in the file; repeatable. For a trace: "
+     "variable lifetimes, dtypes, `with` blocks; for a .pt2: tensors that constructors make",
      [](Settings& s, const std::string& given) { s.python_sources.push_back(given); },
      [](const Settings& s) { return Value(s.python_sources); }, Needs::nothing, Alters::graph},
     {"alloc_conf", memory_group, Arity::one, "SETTINGS",

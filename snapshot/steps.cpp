@@ -50,8 +50,8 @@ struct Occurrences {
 /// The requests of one kind that comes evenly, in their order.
 using EvenKind = std::span<const KindOfRequest>;
 
-/// `sorted` has the requests of each kind one behind the other. Of two steps gaps cannot be
-/// compared: three it takes.
+/// `sorted` has the requests of each kind one behind the other. A kind has to come three times, as
+/// two gaps are needed to see that they are equal.
 std::vector<EvenKind> find_even_kinds(const std::vector<KindOfRequest>& sorted) {
   constexpr std::uint32_t fewest_steps = 3;
   std::vector<EvenKind> found;
@@ -67,8 +67,8 @@ std::vector<EvenKind> find_even_kinds(const std::vector<KindOfRequest>& sorted) 
   return found;
 }
 
-/// The numbers of the requests that begin steps: the first kind of those that come as often as most
-/// do; none where there is no rhythm.
+/// Indices of the requests that begin a step. The number of steps is how often most of the regular
+/// kinds come; of the kinds that come so often, the first begins the step. Empty without any.
 std::vector<std::uint32_t> find_begins(const std::vector<const Request*>& requests) {
   std::vector<KindOfRequest> sorted;
   sorted.reserve(requests.size());

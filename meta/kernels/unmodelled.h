@@ -1,5 +1,5 @@
-// The operator that stands for one of a file without a rule: it makes tensors of the shapes that
-// the file gives, and nobody knows what it costs.
+// A placeholder for an operator of the file that symprof has no rule for: it makes tensors of the
+// shapes that the file gives. Its cost is unknown.
 #pragma once
 
 #include <ATen/core/Tensor.h>

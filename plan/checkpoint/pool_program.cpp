@@ -55,7 +55,8 @@ void PoolProgram::add_region(const RegionCosts& costs, const RegionCosts* host) 
   }
 }
 
-/// Each pool reserves a base and a multiple of a unit, if all weights have the same ones.
+/// One variable for each pool's part of the budget. It is an integer if all weights agree on unit
+/// and base: a pool then reserves its base and a whole number of units.
 void PoolProgram::add_pools() {
   const auto is_like_all = [&](const PoolRows& pool) {
     return std::ranges::all_of(pools_, [&](const PoolRows& other) {

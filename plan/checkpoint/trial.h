@@ -45,8 +45,8 @@ class CheckpointTrial {
   /// Records a step with `plan`. Throws Error where the model does not run so.
   virtual Recording record(const CheckpointPlan& plan) = 0;
   virtual StepPeaks peaks(const Recording& recording) = 0;
-  /// The same, with as much taken up front as fits `bytes` beside `small_segments_bytes`; empty
-  /// where more than `most_bytes` is reserved.
+  /// The peaks when memory is taken up front: what `bytes` leave beside `small_segments_bytes`.
+  /// Empty if more than `most_bytes` is reserved then.
   virtual std::optional<ReservedStep> reserve(const Recording& recording, std::int64_t bytes,
                                               std::int64_t /*small_segments_bytes*/,
                                               std::int64_t most_bytes) {
@@ -54,7 +54,8 @@ class CheckpointTrial {
     const StepPeaks all = peaks(recording);
     return all.reserved_bytes <= most_bytes ? std::optional(ReservedStep{{}, all}) : std::nullopt;
   }
-  /// With memory taken up front; `as_it_is` are the step's peaks without that.
+  /// Bytes of the segments for small blocks when memory is taken up front. `as_it_is`: the step's
+  /// peaks without that.
   virtual std::int64_t small_segments_bytes(const Recording& /*recording*/,
                                             const StepPeaks& as_it_is) {
     return as_it_is.small_segments_bytes;

@@ -61,7 +61,7 @@ SizeList lengths_of(TimeClass time_class) {
   return is_long ? long_rows : usual;
 }
 
-/// On a GPU also 16-bit rows, of half the bytes; cuDNN's batch norm does not take bfloat16.
+/// fp32 rows; on a GPU also 16-bit ones, except for batch norm (cuDNN's does not take bfloat16).
 std::vector<Kernel> row_kernels(TimeClass time_class, const SweepLimits& limits) {
   std::vector<Pass> passes = passes_of(time_class, limits.is_cpu);
   if (!limits.is_cpu && time_class != TimeClass::batch_norm)

@@ -14,7 +14,7 @@ class Pass(NamedTuple):
 
 
 class LoopTapes:
-    """What was recorded of a loop (`tapes`), and in which order its passes play it: `order`, after what comes before the loop."""
+    """The recorded passes of a loop (`tapes`), and the order in which the loop uses them; the first is what precedes the loop."""
 
     def __init__(self, tapes: Any, order: list[int]) -> None:
         self.tapes, self.order = tapes, order

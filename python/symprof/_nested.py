@@ -30,8 +30,8 @@ def answers(program: Any) -> dict[tuple[Any, str], Any]:
         return refuse_or_make
 
     def left_aligned(tensor: torch.Tensor, mask: torch.Tensor) -> bool:
-        """nn.TransformerEncoder packs the tokens that a padding mask keeps, in evaluation; if they are not left-aligned, it
-        does not."""
+        """In evaluation nn.TransformerEncoder packs the tokens that a padding mask keeps, if they are left-aligned. A packed
+        batch is a strided nested tensor, so the answer for simulated tensors is no."""
         if not is_simulated((tensor, mask), {}):
             return bool(is_left_aligned(tensor, mask))
         program.warn("nn.TransformerEncoder: sequences are computed with their padding, where evaluation on a device packs them.")

@@ -81,8 +81,8 @@ def _answers(size: int) -> dict[tuple[Any, str], Any]:
         return new_group(ranks, timeout, group_desc=kwargs.get("group_desc"))
 
     def verify_shapes(group: Any, tensors: Any, logger: Any = None) -> None:
-        """Each rank sends the shapes of its parameters to the others (torch/csrc/distributed/c10d/reducer.cpp), and
-        compares. The other ranks are this one's equals; the block that is sent is there for a moment."""
+        """DDP compares the shapes of all ranks' parameters (torch/csrc/distributed/c10d/reducer.cpp). The simulated ranks are
+        alike, so only the tensor that is sent is allocated, and freed at once."""
         if tensors:
             torch.empty(sum(1 + tensor.dim() for tensor in tensors), dtype=torch.int64, device=tensors[0].device)
 

@@ -345,7 +345,7 @@ def is_own(times):
 
 
 def lend_to_siblings(folder):
-    """What the same chip was calibrated with calibrates the other board as well."""
+    """Gives a device the fitted classes of its siblings where it has none: boards of the same chip, or of a related one."""
     own = {path.stem: {name: times for name, times in read_classes(path).items() if is_own(times)}
            for path in folder.glob("*.json")}
     for device, siblings in SIBLINGS.items():

@@ -16,7 +16,7 @@ constexpr auto batch_name = "batch";
 /// True if the batch is a dimension of the input.
 bool has_batch(const Value& input) { return input.spec && !input.dimensions.empty(); }
 
-/// Numbers of a constant in place of a tensor that held sizes.
+/// The data of a constant that replaces a tensor of sizes.
 template <class Number>
 std::vector<std::byte> bytes_of(const std::vector<std::int64_t>& numbers) {
   std::vector<std::byte> bytes(numbers.size() * sizeof(Number));

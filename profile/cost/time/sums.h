@@ -15,8 +15,8 @@ std::int64_t bytes_of_sum(std::int64_t numbers, std::int64_t number_bytes,
 Kernel sum_across(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
                   const DeviceSpec& device);
 
-/// The same when neighbors belong to one result, but a result's elements are not all contiguous:
-/// the images and positions of a channel.
+/// The same when neighbors in memory belong to one result, but its elements are in several runs: in
+/// [batch, channels, positions], a channel has one run per image.
 Kernel sum_apart(std::int64_t results, std::int64_t length, std::int64_t bytes_read,
                  const DeviceSpec& device);
 

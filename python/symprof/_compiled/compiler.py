@@ -64,7 +64,7 @@ class Compiler:
 
     @contextlib.contextmanager
     def updating(self, optimizers: list[torch.optim.Optimizer]) -> Iterator[None]:
-        """As hooks say it of a step that is not compiled."""
+        """Reports the updates of a compiled step, which run no optimizer hooks, to the observer."""
         observer = self._observer()
         for optimizer in optimizers:
             observer.before_update(optimizer, (), {})
