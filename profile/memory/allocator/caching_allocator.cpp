@@ -61,11 +61,14 @@ AllocatorImplementation::AllocatorImplementation(const AllocatorSettings& settin
 }
 
 Pools& AllocatorImplementation::pools_of(StreamId stream) {
-  if (last_pools_ == nullptr || last_stream_ != stream) {
-    last_pools_ = &pools_[stream];
-    last_stream_ = stream;
-  }
-  return *last_pools_;
+  if (last_pools_ != nullptr && last_stream_ == stream) return *last_pools_;
+  const auto [found, is_new] = pools_.try_emplace(stream);
+  Pools& pools = found->second;
+  if (is_new && stream < 0)
+    pools.is_kept = pools.small.is_of_graphs = pools.large.is_of_graphs = true;
+  last_pools_ = &pools;
+  last_stream_ = stream;
+  return pools;
 }
 
 Block* AllocatorImplementation::take(std::int64_t bytes, StreamId stream) {
@@ -115,14 +118,6 @@ void AllocatorImplementation::release_cached_blocks() {
     if (!pools.is_kept) release_unsplit_blocks(pools.large);
   for (auto& [stream, pools] : pools_)
     if (!pools.is_kept) release_unsplit_blocks(pools.small);
-}
-
-Pools& AllocatorImplementation::pools_of(StreamId stream) {
-  const auto [found, is_new] = pools_.try_emplace(stream);
-  Pools& pools = found->second;
-  if (is_new && stream < 0)
-    pools.is_kept = pools.small.is_of_graphs = pools.large.is_of_graphs = true;
-  return pools;
 }
 
 void AllocatorImplementation::keep_pool(StreamId stream, bool keeps) {

@@ -31,8 +31,6 @@ class AllocatorImplementation {
     Pool* pool = nullptr;
   };
 
-  Pools& pools_of(StreamId stream);
-
   // Requests.
   Pools& pools_of(StreamId stream);
   Block* find_free_block(const Request& request);
