@@ -34,8 +34,8 @@ Function function_of(void* handle, const char* symbol, const std::string& path) 
 TorchLibrary::Loaded TorchLibrary::load() {
   const std::filesystem::path path = torch_library_path();
   if (path.has_parent_path() && !std::filesystem::exists(path)) {
-    throw Error("symprof", "was installed without its part for torch, which runs models.",
-                "`python -c 'import symprof'` says which wheel brings it (docs/guide/install.md).",
+    throw Error(path.string(), "is not there: symprof was installed without its part for torch.",
+                "It runs models; `python -c 'import symprof'` says which wheel brings it.",
                 ErrorKind::not_available);
   }
   void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);

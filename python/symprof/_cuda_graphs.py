@@ -33,9 +33,9 @@ class Captures:
         return pool
 
     def number_of(self, pool: Pool) -> int:
-        if tuple(pool) not in self._pools:
+        if pool not in self._pools:
             raise Error(f"pool: found {pool!r}, wanted a handle of torch.cuda.graph_pool_handle() or CUDAGraph.pool() of this simulation.")
-        return self._pools[tuple(pool)]
+        return self._pools[pool]
 
     def is_capturing(self, *stream: Any) -> bool:
         return self.capturing is not None
@@ -99,12 +99,13 @@ class CUDAGraph:
                                "default stream.)")
         if captures.capturing is not None:
             raise RuntimeError("CUDA error: operation not permitted when stream is capturing")
-        self._pool = tuple(pool) if pool else captures.new_pool(is_users=False)
+        own = (pool[0], pool[1]) if pool else captures.new_pool(is_users=False)
+        self._pool = own
         # The generator's, of each graph, on the default stream (ATen/cuda/CUDAGeneratorImpl.cpp).
         set_stream(0, *now[1:])
         self._seeds = [torch.empty(1, dtype=torch.int64, device="cuda") for _ in range(2)]
         self._stream = now
-        set_stream(captures.program.begin_capture(captures.number_of(self._pool), now[0]), *now[1:])
+        set_stream(captures.program.begin_capture(captures.number_of(own), now[0]), *now[1:])
         captures.capturing, self._events = self, []
         captures.rhythm.note_into(self._events)
 

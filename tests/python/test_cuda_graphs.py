@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "truth" / "cuda_graphs"))
-import compare  # noqa: E402
+import compare_graphs as compare  # noqa: E402
 
 BATCH, WIDTH = 32, 64
 

@@ -32,7 +32,7 @@ def main():
     assert "Gemm" in works("stats", onnx)
     assert "linear" in works("show", model)
     works("optimize", onnx, "-o", "/dev/null")
-    assert "was installed without its part for torch" in refused(PROGRAM, "profile", model)
+    assert "symprof was installed without its part for torch" in refused(PROGRAM, "profile", model)
     assert "torch: is not installed" in refused(sys.executable, "-c", "import symprof")
     assert "torch: is not installed" in refused(PROGRAM, "run", "script.py")
 

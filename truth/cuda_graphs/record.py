@@ -1,4 +1,4 @@
-"""What PyTorch's CUDA build says of each program of programs.py: writes records.json beside it, with the environment of the stub
+"""What PyTorch's CUDA build says of each program of graph_programs.py: writes records.json beside it, with the environment of the stub
 driver (README.md). One program a process.
 
 Usage: record.py [PROGRAM …]
@@ -8,7 +8,7 @@ import pathlib
 import subprocess
 import sys
 
-import programs
+import graph_programs as programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 OUT = HERE / "records.json"

@@ -52,7 +52,7 @@ def triton(self: Any, kernel_name: str, source_code: str, device_str: str = "cud
         for node in ast.parse(source_code).body:
             if isinstance(node, ast.FunctionDef) and (options := _options(node)):
                 return _of_program(kernel_name, node, options)
-    file = running.compilers[-1].code_file
+    file = running.compilers[-1].code_file if running.compilers else None
     return Kernel(kernel_name) if file is None else file.kernel(kernel_name, source_code)
 
 

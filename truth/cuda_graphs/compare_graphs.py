@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Programs with CUDA graphs in symprof's simulation beside PyTorch's CUDA build (records.json, record.py).
 
-    PYTHONPATH=build/release/python .deps/python/bin/python truth/cuda_graphs/compare.py [PROGRAM ...]
+    PYTHONPATH=build/release/python .deps/python/bin/python truth/cuda_graphs/compare_graphs.py [PROGRAM ...]
 """
 import json
 import pathlib
@@ -11,7 +11,7 @@ import symprof  # Before torch.
 
 import torch
 
-import programs
+import graph_programs as programs
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "scripts"))
