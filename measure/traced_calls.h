@@ -1,6 +1,4 @@
 // The operators of a trace with the times of their kernels, for a calibration.
-//
-// Public header.
 #pragma once
 
 #include <cstdint>
