@@ -5,9 +5,9 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/option_spelling.h"
 #include "cli/progress.h"
 #include "report/compare/costs_text.h"
+#include "report/write/option_spelling.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -46,7 +46,7 @@ int compare_costs(const ProfileText& text, const std::string& other) {
   const report::CostComparison costs = report::compare_costs(a, b, options.rows, options.columns);
   for (const Profile* one : {&a, &b})
     for (const std::string& warning : one->warnings)
-      warn(options.output, one->recording.path + ": " + spelled(warning, spell_as_option));
+      warn(options.output, one->recording.path + ": " + spelled(warning, report::spell_as_option));
   fmt::memory_buffer out;
   if (format == Format::json)
     report::write_costs_json(out, costs);

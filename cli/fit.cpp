@@ -9,13 +9,13 @@
 #include "cli/command.h"
 #include "cli/fit_run.h"
 #include "cli/formats.h"
-#include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/profile_formats.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
 #include "report/plan/fit.h"
 #include "report/profile/measured_memory.h"
+#include "report/write/option_spelling.h"
 #include "session/fit_answer.h"
 #include "session/read_job.h"
 #include "session/read_text.h"
@@ -95,7 +95,8 @@ int run(const FitText& text) {
   const FitAnswer answer = session.fit(settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_fit_json(out, answer.reports, answer.job, answer.settings, spell_as_option);
+    report::write_fit_json(out, answer.reports, answer.job, answer.settings,
+                           report::spell_as_option);
   else
     report::write_fit(out, answer.reports, answer.job, answer.settings.step,
                       layout_of(text.output));

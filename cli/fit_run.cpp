@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "base/error.h"
-#include "cli/option_spelling.h"
 #include "cli/progress.h"
 #include "report/plan/run_fit.h"
+#include "report/write/option_spelling.h"
 #include "session/read_lengths.h"
 #include "session/read_text.h"
 #include "session/run_fit.h"
@@ -108,7 +108,7 @@ ExitCode fit_run(Session& session, const Settings& settings, const RunText& text
   progress.clear();
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_run_fit_json(out, found, question, spell_as_option);
+    report::write_run_fit_json(out, found, question, report::spell_as_option);
   else if (format == Format::csv)
     report::write_run_fit_csv(out, found);
   else

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/setting_options.h"
@@ -18,6 +17,7 @@
 #include "report/profile/json.h"
 #include "report/profile/measured.h"
 #include "report/profile/read_rows.h"
+#include "report/write/option_spelling.h"
 #include "session/devices.h"
 #include "session/measure/measure.h"
 #include "session/measure/real_device.h"
@@ -63,11 +63,11 @@ void write(const MeasureText& text, const report::RowOptions& rows, Format forma
   if (!text.trace.empty()) write_trace(text, answer);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_json(out, profile, settings, spell_as_option, &measurement);
+    report::write_json(out, profile, settings, report::spell_as_option, &measurement);
   else if (format == Format::html)
     report::write_html(out, profile, settings.step, rows,
                        report::default_columns(settings.step.optimizer, settings.time.has_value()),
-                       spell_as_option, &measurement);
+                       report::spell_as_option, &measurement);
   else
     report::write_measured_table(out, profile, measurement, rows, settings.step.device,
                                  layout_of(text.output));

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "base/whole_file.h"
-#include "cli/option_spelling.h"
 #include "cli/terminal.h"
+#include "report/write/option_spelling.h"
 #include "report/write/plain_letters.h"
 #include "session/files.h"
 
@@ -39,7 +39,7 @@ void check_output(const OutputOptions& options) {
 
 report::Layout layout_of(const OutputOptions& options) {
   return options.file.empty() ? layout_of(Stream::output)
-                              : report::Layout{.spell = spell_as_option};
+                              : report::Layout{.spell = report::spell_as_option};
 }
 
 void write_output(const OutputOptions& options, std::string_view text, Readers readers) {

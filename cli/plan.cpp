@@ -9,7 +9,6 @@
 #include "cli/command.h"
 #include "cli/formats.h"
 #include "cli/help.h"
-#include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/plan_parallel.h"
 #include "cli/progress.h"
@@ -17,6 +16,7 @@
 #include "plan/checkpoint/answers.h"
 #include "report/plan/checkpoint.h"
 #include "report/plan/throughput.h"
+#include "report/write/option_spelling.h"
 #include "session/checkpoint_answer.h"
 #include "session/read_text.h"
 #include "session/session.h"
@@ -60,9 +60,9 @@ int run_checkpoint(const CheckpointText& text) {
   const CheckpointAnswer answer = Session(text.model.model).plan_checkpoint(settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_checkpoint_json(out, answer, spell_as_option);
+    report::write_checkpoint_json(out, answer, report::spell_as_option);
   else if (format == Format::html)
-    report::write_checkpoint_html(out, answer, spell_as_option);
+    report::write_checkpoint_html(out, answer, report::spell_as_option);
   else if (format == Format::python)
     report::write_checkpoint_python(out, answer);
   else if (format == Format::cpp)
@@ -114,7 +114,7 @@ int run_throughput(const CheckpointText& text) {
   const ThroughputAnswer answer = Session(texts.model).plan_throughput(settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_throughput_json(out, answer, spell_as_option);
+    report::write_throughput_json(out, answer, report::spell_as_option);
   else
     report::write_throughput(out, answer, layout_of(text.output));
   write_result(text.output, out, format);

@@ -9,10 +9,10 @@
 #include "base/error.h"
 #include "cli/formats.h"
 #include "cli/help.h"
-#include "cli/option_spelling.h"
 #include "cli/output.h"
 #include "cli/setting_options.h"
 #include "report/plan/parallel_plan.h"
+#include "report/write/option_spelling.h"
 #include "session/read_text.h"
 #include "session/session.h"
 
@@ -50,7 +50,7 @@ int run_parallel(const ParallelText& text) {
   const ParallelAnswer answer = plan_parallel(session, settings, question);
   fmt::memory_buffer out;
   if (format == Format::json)
-    report::write_parallel_json(out, answer, spell_as_option);
+    report::write_parallel_json(out, answer, report::spell_as_option);
   else if (format == Format::python)
     report::write_parallel_python(out, answer);
   else

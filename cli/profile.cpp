@@ -8,13 +8,13 @@
 #include "cli/command.h"
 #include "cli/compare_costs.h"
 #include "cli/formats.h"
-#include "cli/option_spelling.h"
 #include "cli/profile_formats.h"
 #include "cli/profile_options.h"
 #include "cli/progress.h"
 #include "cli/symbolic.h"
 #include "profile/profile.h"
 #include "report/profile/measured_pair.h"
+#include "report/write/option_spelling.h"
 #include "session/measured.h"
 #include "session/session.h"
 
@@ -27,7 +27,7 @@ void print(const Profile& profile, const Settings& settings, const ProfileOption
   write_profile(out, profile, settings, options);
   if (options.format->has_no_warnings)
     for (const std::string& warning : profile.warnings)
-      warn(options.output, spelled(warning, spell_as_option));
+      warn(options.output, spelled(warning, report::spell_as_option));
   write_result(options.output, out, options.format->format);
 }
 
@@ -78,8 +78,8 @@ int run(const ProfileText& text) {
 std::string column_list() {
   std::string text = "Columns:\n";
   for (const report::Column column : report::columns())
-    text +=
-        fmt::format("  {:<15} {}\n", name(column), spelled_names(meaning(column), spell_as_option));
+    text += fmt::format("  {:<15} {}\n", name(column),
+                        spelled_names(meaning(column), report::spell_as_option));
   return text;
 }
 

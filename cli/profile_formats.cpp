@@ -1,7 +1,6 @@
 #include "cli/profile_formats.h"
 
 #include "base/error.h"
-#include "cli/option_spelling.h"
 #include "profile/memory/step_memory.h"
 #include "report/profile/chrome_trace.h"
 #include "report/profile/csv.h"
@@ -13,6 +12,7 @@
 #include "report/profile/memory_snapshot.h"
 #include "report/profile/peak_owners.h"
 #include "report/profile/table.h"
+#include "report/write/option_spelling.h"
 
 namespace symprof::cli {
 namespace {
@@ -60,16 +60,16 @@ void write_profile(fmt::memory_buffer& out, const Profile& profile, const Settin
                    const ProfileOptions& options) {
   switch (options.format->format) {
     case Format::json:
-      return report::write_json(out, profile, settings, spell_as_option, options.measurement(),
-                                options.measured_memory());
+      return report::write_json(out, profile, settings, report::spell_as_option,
+                                options.measurement(), options.measured_memory());
     case Format::csv:
       return report::write_csv(out, profile, options.rows, options.columns);
     case Format::html:
       return report::write_html(out, profile, settings.step, options.rows, options.columns,
-                                spell_as_option, options.measurement());
+                                report::spell_as_option, options.measurement());
     case Format::markdown:
       return report::write_markdown(out, profile, settings.step, options.rows, options.columns,
-                                    spell_as_option);
+                                    report::spell_as_option);
     case Format::memory_snapshot:
       return report::write_memory_snapshot(out, trace_of(profile, settings, settings.loop),
                                            profile.recording);
@@ -93,7 +93,7 @@ MeasuredMemory measured_memory(const std::string& file, const Profile& profile,
 void write_formulas(fmt::memory_buffer& out, const report::FormulaReport& report,
                     const ProfileOptions& options) {
   if (options.format->format == Format::json)
-    return report::write_formulas_json(out, report, report.settings, spell_as_option);
+    return report::write_formulas_json(out, report, report.settings, report::spell_as_option);
   report::write_formulas(out, report, report.settings.step, options.columns,
                          layout_of(options.output));
 }

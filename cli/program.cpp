@@ -12,9 +12,9 @@
 #include "cli/command.h"
 #include "cli/compare_costs.h"
 #include "cli/help.h"
-#include "cli/option_spelling.h"
 #include "cli/terminal.h"
 #include "cli/usage.h"
+#include "report/write/option_spelling.h"
 #include "report/write/plain_letters.h"
 #include "report/write/text_table.h"
 
@@ -89,9 +89,9 @@ void complain(const std::string& message) {
 
 /// "where: problem.", and the advice on the next line.
 std::string message_of(const Error& error) {
-  std::string text = error.summary(spell_as_option);
+  std::string text = error.summary(report::spell_as_option);
   if (!text.ends_with('.')) text += '.';
-  const std::string advice = error.advice(spell_as_option);
+  const std::string advice = error.advice(report::spell_as_option);
   return advice.empty() ? text : text + "\n  " + advice;
 }
 

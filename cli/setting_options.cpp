@@ -1,7 +1,7 @@
 #include "cli/setting_options.h"
 
 #include "cli/command.h"
-#include "cli/option_spelling.h"
+#include "report/write/option_spelling.h"
 #include "session/devices.h"
 #include "session/read_text.h"
 #include "session/setting_table.h"
@@ -13,8 +13,8 @@ using settings::Arity;
 using settings::Setting;
 
 void add_option(CLI::App& app, const Setting& setting, SettingTexts::Given& given) {
-  const std::string name = spell_as_option({std::string(setting.name)});
-  const std::string help = spelled_names(setting.help.text(), spell_as_option);
+  const std::string name = report::spell_as_option({std::string(setting.name)});
+  const std::string help = spelled_names(setting.help.text(), report::spell_as_option);
   CLI::Option* option = nullptr;
   if (setting.arity == Arity::flag)
     option = app.add_flag(name, given.flag, help);

@@ -4,9 +4,9 @@
 
 #include "cli/command.h"
 #include "cli/formats.h"
-#include "cli/option_spelling.h"
 #include "cli/profile_formats.h"
 #include "report/formulas/formulas.h"
+#include "report/write/option_spelling.h"
 #include "session/formulas.h"
 
 namespace symprof::cli {

@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "cli/option_spelling.h"
+#include "report/write/option_spelling.h"
 
 namespace symprof::cli {
 namespace {
@@ -21,7 +21,7 @@ std::string_view environment(const char* name) {
 bool is_terminal(Stream stream) { return isatty(static_cast<int>(stream)) == 1; }
 
 report::Layout layout_of(Stream stream) {
-  report::Layout layout{.spell = spell_as_option};
+  report::Layout layout{.spell = report::spell_as_option};
   if (!is_terminal(stream)) return layout;
   // https://no-color.org: any non-empty value.
   if (environment("NO_COLOR").empty() && environment("TERM") != "dumb")

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/nearest.h"
-#include "cli/option_spelling.h"
+#include "report/write/option_spelling.h"
 #include "session/setting_table.h"
 
 namespace symprof::cli {
@@ -77,7 +77,7 @@ bool takes_settings(const CLI::App& app) { return app.get_option_no_throw("--los
 /// A setting that this command does not obey is no misspelling: which ones do.
 void reject_setting(const CLI::App& app, const std::string& option) {
   for (const settings::Setting& setting : settings::table()) {
-    if (spell_as_option({std::string(setting.name)}) != option) continue;
+    if (report::spell_as_option({std::string(setting.name)}) != option) continue;
     std::vector<std::string_view> verbs;
     for (const Verb verb : {Verb::profile, Verb::fit, Verb::plan_checkpoint, Verb::measure})
       if (setting.verbs.contains(verb)) verbs.push_back(name(verb));

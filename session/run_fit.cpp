@@ -174,8 +174,8 @@ class Run {
     found.largest = plan::find_largest_size(rule.most, all_at_once(), fits_with);
     if (!found.largest->fits) return;
     rule.most = *found.largest->fits;
-    found.largest_reserved_bytes = peak_reserved(
-        player().without_limit(order_of(batches_of(question_, rule)), settings_.loop.allocator));
+    found.largest_reserved_bytes =
+        peak_reserved(player().play(order_of(batches_of(question_, rule))).there);
   }
 
   /// With so much all samples are one batch.

@@ -52,7 +52,7 @@ struct RunFit {
   profile::RunMemory wanted, there;
   std::vector<TriedAllocator> tried;
   std::optional<plan::LargestSize> largest;
-  std::int64_t largest_reserved_bytes = 0;  ///< With the largest.
+  std::int64_t largest_reserved_bytes = 0;  ///< On the device, with the largest.
   std::optional<Shuffles> shuffles;
   std::optional<RunTime> time;  ///< Empty: not requested.
 

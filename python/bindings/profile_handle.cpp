@@ -10,11 +10,21 @@
 #include "report/profile/memory_snapshot.h"
 #include "report/profile/read_rows.h"
 #include "report/profile/table.h"
+#include "report/write/option_spelling.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 
 namespace symprof::python {
+namespace {
+
+bool spells_options = false;
+
+}  // namespace
+
+void spell_settings_as_options() { spells_options = true; }
+
 std::string spell_as_argument(const SettingRef& setting) {
+  if (spells_options) return report::spell_as_option(setting);
   if (setting.value.empty()) return setting.name;
   if (setting.name == "sizes") return setting.value;
   return setting.name + "=" + setting.value;

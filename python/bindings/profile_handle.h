@@ -19,8 +19,10 @@
 
 namespace symprof::python {
 
-/// Formats a setting as in Python: kv_cache=4096.
+/// Formats a setting as in Python: kv_cache=4096; in a process of the command, as its option.
 std::string spell_as_argument(const SettingRef& setting);
+/// This process is one of the command: --kv-cache 4096.
+void spell_settings_as_options();
 
 /// `by` is "node", "module" or "op"; columns are given by name. Throws Error about an unknown one.
 struct TableRequest {

@@ -48,6 +48,7 @@ std::vector<std::string> formats_of_run() {
 }  // namespace
 
 void bind_tables(nanobind::module_& module) {
+  module.def("spell_settings_as_options", &spell_settings_as_options);
   module.def("setting_names", &setting_names);
   module.def("settings_of", &settings_of_verb);
   module.def("formats_of_run", &formats_of_run);

@@ -51,7 +51,10 @@ def _told(error: object) -> int:
 
 
 def _in_child(arguments: Sequence[str]) -> int:
+    from . import _native
     from ._simulate import simulate
+
+    _native.spell_settings_as_options()
 
     options = parser().parse_args(arguments)
     try:

@@ -29,6 +29,8 @@ def add_table_options(made: argparse.ArgumentParser, by: str, depth: int | None)
     made.add_argument("--by", choices=("node", "module", "op"), default=by, help=f"what a row is (default: {by})")
     made.add_argument("--depth", type=int, default=depth, help="fold modules deeper than N levels (default: "
                       f"{'none' if depth is None else depth})")
+    made.add_argument("--columns", type=lambda names: names.split(","), default=[], metavar="NAMES", help="columns, as a list with commas "
+                      "(`symprof profile --help` names them)")
     made.add_argument("--sort", default="", help="column to sort by, the largest first")
     made.add_argument("--top", type=int, default=None, help="rows to print; one more sums the others")
     made.add_argument("--format", choices=_native.formats_of_run(), default=_native.formats_of_run()[0])
@@ -36,7 +38,8 @@ def add_table_options(made: argparse.ArgumentParser, by: str, depth: int | None)
 
 
 def report(profile: Profile, options: argparse.Namespace) -> None:
-    rows = {"depth": options.depth if options.by == "module" else None, "sort": options.sort, "top": options.top}
+    rows = {"depth": options.depth if options.by == "module" else None, "sort": options.sort, "top": options.top,
+            "columns": options.columns}
     history = getattr(options, "measured_memory", None)
     measured = None if history is None else profile.measured_memory(history)
     if options.format == "json":

@@ -78,7 +78,7 @@ void write_rows(fmt::memory_buffer& out, const FormulaReport& report,
 }
 
 std::string excess_text(const Excess& excess) {
-  return fmt::format("; {:.1f} to {:.1f} % above the peak asked for", excess.least_percent,
+  return fmt::format("; {:.1f} to {:.1f} % above the peak requested", excess.least_percent,
                      excess.most_percent);
 }
 

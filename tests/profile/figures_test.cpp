@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/error.h"
-#include "cli/option_spelling.h"
 #include "profile/figure_sums.h"
+#include "report/write/option_spelling.h"
 #include "tests/support/golden.h"
 #include "tests/support/source_folder.h"
 
@@ -68,7 +68,7 @@ bool is_in_json(const Figure& figure) {
 std::string documented(const Figure& figure) {
   const bool is_computed = figure.counter != nullptr || figure.total != nullptr;
   return fmt::format("| `{}` | {} | {} | {}{} |", figure.key, text_of(figure.unit),
-                     places_of(figure.json), spelled_names(figure.meaning, cli::spell_as_option),
+                     places_of(figure.json), spelled_names(figure.meaning, report::spell_as_option),
                      is_computed ? "" : ": `null`");
 }
 

@@ -8,8 +8,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "cli/option_spelling.h"
 #include "report/profile/json.h"
+#include "report/write/option_spelling.h"
 #include "session/session.h"
 #include "session/setting_table.h"
 #include "tests/support/source_folder.h"
@@ -50,9 +50,9 @@ std::string by_command(const std::string& model, const std::string& mode) {
 
 /// An error in the program's format.
 std::string message_of(const Error& error) {
-  std::string text = "symprof: " + error.summary(cli::spell_as_option);
+  std::string text = "symprof: " + error.summary(report::spell_as_option);
   if (!text.ends_with('.')) text += '.';
-  const std::string advice = error.advice(cli::spell_as_option);
+  const std::string advice = error.advice(report::spell_as_option);
   return text + (advice.empty() ? "" : "\n  " + advice) + "\n";
 }
 
@@ -63,7 +63,7 @@ std::string by_library(const std::string& model, const std::string& mode) try {
   const PreparedModel prepared = session.prepare(settings);
   const Profile profile = session.profile(prepared);
   fmt::memory_buffer out;
-  report::write_json(out, profile, prepared.settings, cli::spell_as_option);
+  report::write_json(out, profile, prepared.settings, report::spell_as_option);
   return without_times({out.data(), out.size()});
 } catch (const Error& error) {
   return message_of(error);

@@ -1,6 +1,6 @@
 // Releases: free neighbors merge, entirely free segments return to the device.
+#include <algorithm>
 #include <limits>
-#include <ranges>
 
 #include "profile/memory/allocator/implementation.h"
 
@@ -41,8 +41,9 @@ bool Implementation::release_oversize_blocks(const Request& request) {
     return true;
   }
   std::int64_t released = 0;
-  const std::vector<Block*> blocks = free.blocks();  // Releases change the list.
-  for (Block* block : blocks | std::views::reverse) {
+  std::vector<Block*> blocks = free.blocks();  // Releases change the list.
+  std::ranges::reverse(blocks);
+  for (Block* block : blocks) {
     if (released >= wanted || block->bytes < limit) break;
     if (block->bytes >= wanted || block->segment != nullptr) continue;
     released += block->bytes;

@@ -18,7 +18,7 @@ std::shared_ptr<const KnownLifetimes> known_lifetimes(const Graph& graph, Lifeti
   if (!last || last->lifetimes != lifetimes || !has_same_code(last->graph, graph)) {
     KnownLifetimes known{.dying_after = values_dying_after(graph, lifetimes), .possible = {}};
     if (lifetimes == Lifetimes::frames) known.possible = possible_lifetimes(graph);
-    last = std::make_shared<OfGraph>(graph, lifetimes, std::move(known));
+    last = std::make_shared<OfGraph>(OfGraph{graph, lifetimes, std::move(known)});
   }
   return {last, &last->known};
 }

@@ -1,9 +1,9 @@
-#include "cli/option_spelling.h"
+#include "report/write/option_spelling.h"
 
 #include <algorithm>
 #include <string_view>
 
-namespace symprof::cli {
+namespace symprof::report {
 namespace {
 
 /// The option's name: settings with several values are plural, their options singular.
@@ -28,4 +28,4 @@ std::string spell_as_option(const SettingRef& setting) {
   return text + (is_pattern(setting.value) ? " '" + setting.value + "'" : " " + setting.value);
 }
 
-}  // namespace symprof::cli
+}  // namespace symprof::report

@@ -5,9 +5,9 @@
 
 #include "base/setting.h"
 
-namespace symprof::cli {
+namespace symprof::report {
 
 /// "--kv-cache 4096", "--set batch=8".
 std::string spell_as_option(const SettingRef& setting);
 
-}  // namespace symprof::cli
+}  // namespace symprof::report
