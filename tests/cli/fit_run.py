@@ -90,7 +90,10 @@ class RunFit(unittest.TestCase):
         self.assertEqual(found["of"], "tokens")
         fits = answer(*DRAWN, "--batch-by", f"tokens={found['size']}", *small)
         self.assertTrue(fits["fits"])
-        self.assertEqual(fits["peak_reserved_bytes"], found["peak_reserved_bytes"])
+        # Without a limit it would reserve more: on the device the allocator gives cached segments back.
+        self.assertGreater(fits["alloc_retries"], 0)
+        self.assertLess(found["peak_reserved_bytes"], fits["peak_reserved_bytes"])
+        self.assertLessEqual(found["peak_reserved_bytes"], fits["available_bytes"])
         self.assertFalse(answer(*DRAWN, "--batch-by", f"tokens={found['refused_size']}", *small, code=1)["fits"])
 
     def test_shuffled_epochs_are_those_of_their_seeds(self):
