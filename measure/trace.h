@@ -69,6 +69,9 @@ struct Thread {
   std::string process, name;
 };
 
+/// Whether Trace::arguments are read: of every operator, which takes time.
+enum class Arguments : std::uint8_t { left_out, kept };
+
 struct Trace {
   std::string path;
   std::string device_name;             ///< Empty if not recorded.

@@ -127,7 +127,8 @@ measure::TracedCalls calls_of(const std::vector<measure::Trace>& traces) {
 std::vector<measure::Trace> read_traces(const std::vector<std::string>& paths) {
   std::vector<measure::Trace> traces;
   traces.reserve(paths.size());
-  for (const std::string& path : paths) traces.push_back(measure::read_kineto(path));
+  for (const std::string& path : paths)
+    traces.push_back(measure::read_kineto(path, measure::Arguments::kept));
   return traces;
 }
 

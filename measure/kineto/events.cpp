@@ -104,6 +104,8 @@ std::vector<std::vector<std::int64_t>> sizes_of(object arguments) {
 
 class Reader {
  public:
+  explicit Reader(Arguments arguments) : keeps_arguments_(arguments == Arguments::kept) {}
+
   void add(object event) {
     if (text_of(event, "ph") != "X") return;
     const Kind kind = kind_of(text_of(event, "cat"));
@@ -163,7 +165,7 @@ class Reader {
       op.sequence = integer_of(*arguments, "Sequence number");
       op.forward_thread = integer_of(*arguments, "Fwd thread id").value_or(0);
       op.input_sizes = sizes_of(*arguments);
-      op.arguments = arguments_.add(*arguments);
+      if (keeps_arguments_) op.arguments = arguments_.add(*arguments);
       // Operators, unlike kernels, have their own id here in all versions.
       order = integer_of(*arguments, "External id");
       if (!order) order = integer_of(*arguments, "external id");
@@ -207,6 +209,7 @@ class Reader {
     return static_cast<std::uint32_t>(*id);
   }
 
+  bool keeps_arguments_;
   Events events_;
   ArgumentLists arguments_;
   std::map<std::pair<std::string, std::string>, std::int32_t> threads_;
@@ -226,7 +229,7 @@ std::string broken_json(std::string_view text, const char* reason) {
   }
 }
 
-Events parse(const simdjson::padded_string& text, const std::string& path) {
+Events parse(const simdjson::padded_string& text, const std::string& path, Arguments arguments) {
   simdjson::dom::parser parser;
   Json root;
   if (const auto error = parser.parse(text).get(root))
@@ -236,7 +239,7 @@ Events parse(const simdjson::padded_string& text, const std::string& path) {
   // By the format's specification, a bare list of events is also a trace.
   if (root.get(events) != simdjson::SUCCESS && root.at_key("traceEvents").get(events))
     throw Error(path, "has no list 'traceEvents'.", advice);
-  Reader reader;
+  Reader reader(arguments);
   std::size_t index = 0;
   for (const Json element : events) {
     object event;
@@ -250,10 +253,12 @@ Events parse(const simdjson::padded_string& text, const std::string& path) {
 
 }  // namespace
 
-Events read_events(const std::string& path) { return parse(read_file(path), path); }
+Events read_events(const std::string& path, Arguments arguments) {
+  return parse(read_file(path), path, arguments);
+}
 
-Events parse_events(const std::string& text, const std::string& path) {
-  return parse(simdjson::padded_string(text), path);
+Events parse_events(const std::string& text, const std::string& path, Arguments arguments) {
+  return parse(simdjson::padded_string(text), path, arguments);
 }
 
 }  // namespace symprof::measure::kineto

@@ -35,8 +35,8 @@ struct Events {
 
 /// Reads a trace that torch.profiler wrote (Chrome's trace event format, with Kineto's categories).
 /// Throws Error with the place where the file is broken.
-Events read_events(const std::string& path);
+Events read_events(const std::string& path, Arguments arguments);
 /// The same for a text; `path` is for messages.
-Events parse_events(const std::string& text, const std::string& path);
+Events parse_events(const std::string& text, const std::string& path, Arguments arguments);
 
 }  // namespace symprof::measure::kineto

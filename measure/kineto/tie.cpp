@@ -224,10 +224,12 @@ Trace tie(Events events, const std::string& path) {
 
 }  // namespace kineto
 
-Trace read_kineto(const std::string& path) { return kineto::tie(kineto::read_events(path), path); }
+Trace read_kineto(const std::string& path, Arguments arguments) {
+  return kineto::tie(kineto::read_events(path, arguments), path);
+}
 
-Trace parse_kineto(const std::string& text, const std::string& path) {
-  return kineto::tie(kineto::parse_events(text, path), path);
+Trace parse_kineto(const std::string& text, const std::string& path, Arguments arguments) {
+  return kineto::tie(kineto::parse_events(text, path, arguments), path);
 }
 
 }  // namespace symprof::measure

@@ -33,8 +33,9 @@ std::string kernel(int id, int at, int begin, int us, const char* call = "cudaLa
 
 TracedCalls calls_in(std::string events) {
   events.pop_back();
-  const Trace trace = parse_kineto(
-      R"({"deviceProperties": [{"name": "A GPU"}], "traceEvents": [)" + events + "]}", "t.json");
+  const Trace trace =
+      parse_kineto(R"({"deviceProperties": [{"name": "A GPU"}], "traceEvents": [)" + events + "]}",
+                   "t.json", Arguments::kept);
   return traced_calls(trace, [](std::string_view name) { return name == "aten::addmm"; });
 }
 
