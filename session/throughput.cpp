@@ -12,6 +12,7 @@
 #include "session/opened_model.h"
 #include "session/session.h"
 #include "session/throughput_answer.h"
+#include "session/try_batches.h"
 
 namespace symprof {
 namespace {
@@ -23,40 +24,33 @@ class Batches {
       : session_(session), settings_(settings), name_(std::move(name)), question_(question) {}
 
   ThroughputAnswer::OfDevice on(const DeviceSpec& device) {
-    ThroughputAnswer::OfDevice result{.device = device};
-    std::map<std::int64_t, ThroughputAnswer::Row> rows;
-    const plan::LargestSize largest =
-        plan::find_largest_size(1, std::nullopt, [&](std::int64_t batch) {
-          result.refusal.clear();
-          try {
-            return add(device, batch, rows, result);
-          } catch (const Error& error) {
-            if (batch == 1) throw;
-            result.refusal = error.summary(unspelled);
-            return false;
-          }
-        });
-    result.refused = largest.refused;
-    for (auto& [batch, row] : rows) result.rows.push_back(std::move(row));
-    return result;
+    return try_batches(device, 1, [&](std::int64_t batch, ThroughputAnswer::OfDevice& found) {
+      try {
+        return planned(batch, found);
+      } catch (const Error& error) {
+        if (batch == 1) throw;
+        found.refusal = error.summary(unspelled);
+        return std::optional<ThroughputAnswer::Row>();
+      }
+    });
   }
 
  private:
-  bool add(const DeviceSpec& device, std::int64_t batch,
-           std::map<std::int64_t, ThroughputAnswer::Row>& rows,
-           ThroughputAnswer::OfDevice& result) {
+  std::optional<ThroughputAnswer::Row> planned(std::int64_t batch,
+                                               ThroughputAnswer::OfDevice& found) {
     Settings settings = settings_;
-    settings.step.device = device;
+    settings.step.device = found.device;
     set_size(settings, name_, batch);
     const CheckpointAnswer answer = session_.plan_checkpoint(
-        settings, {.budgets = {question_.budget_bytes.value_or(device.memory_bytes)},
+        settings, {.budgets = {question_.budget_bytes.value_or(found.device.memory_bytes)},
                    .regions = question_.regions,
                    .curve_points = 0,
                    .wants_alternatives = false});
-    if (batch == 1) result.unknown_calls = answer.unknown_calls;
+    if (batch == 1) found.unknown_calls = answer.unknown_calls;
     const std::optional<plan::SimulatedPlan>& best = answer.answers.front().best;
-    if (best) rows[batch] = {.batch = batch, .plain_step_us = answer.plain_step_us, .plan = *best};
-    return best.has_value();
+    if (!best) return std::nullopt;
+    return ThroughputAnswer::Row{
+        .batch = batch, .plain_step_us = answer.plain_step_us, .plan = *best};
   }
 
   Session& session_;
@@ -66,6 +60,22 @@ class Batches {
 };
 
 }  // namespace
+
+ThroughputAnswer::OfDevice try_batches(const DeviceSpec& device, std::int64_t start,
+                                       const TryBatch& try_batch) {
+  ThroughputAnswer::OfDevice found{.device = device};
+  std::map<std::int64_t, ThroughputAnswer::Row> rows;
+  const plan::LargestSize largest =
+      plan::find_largest_size(start, std::nullopt, [&](std::int64_t batch) {
+        found.refusal.clear();
+        std::optional<ThroughputAnswer::Row> row = try_batch(batch, found);
+        if (row) rows[batch] = *std::move(row);
+        return row.has_value();
+      });
+  found.refused = largest.refused;
+  for (auto& [batch, row] : rows) found.rows.push_back(std::move(row));
+  return found;
+}
 
 const ThroughputAnswer::Row* ThroughputAnswer::OfDevice::fastest() const {
   const auto found = std::ranges::max_element(rows, {}, &Row::samples_per_second);

@@ -104,9 +104,11 @@ StepMemory Program::memory() const {
   return profile::simulate_step_memory(
       recording, settings_.step.device,
       {.loop = settings_.loop,
-       .program = profile::ProgramRange{
-           peaks_from_call_, static_cast<CallId>(recording.calls.size()), peaks_from_event_,
-           recording.events.size(), 0, 0, peaks_from_request_}});
+       .program = profile::ProgramRange{.first_call = peaks_from_call_,
+                                        .end_call = static_cast<CallId>(recording.calls.size()),
+                                        .first_event = peaks_from_event_,
+                                        .end_event = recording.events.size(),
+                                        .first_request = peaks_from_request_}});
 }
 
 void Program::reset_peaks() {
