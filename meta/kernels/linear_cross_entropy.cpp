@@ -99,26 +99,22 @@ Four with_autograd(const Tensor& input, const Tensor& linear_weight, const Tenso
   return {made[0], made[1], made[2], made[3]};
 }
 
-torch::Library own_library(torch::Library::Kind kind, optional<c10::DispatchKey> key) {
-  return {kind, "torch_nn", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 }  // namespace linear_cross_entropy
 
 std::vector<torch::Library> define_linear_cross_entropy() {
   using namespace linear_cross_entropy;
   std::vector<torch::Library> libraries;
-  libraries.push_back(own_library(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("torch_nn", torch::Library::FRAGMENT));
   libraries.back().def(
       "_linear_cross_entropy_batch_chunked(Tensor input, Tensor linear_weight, Tensor target, "
       "Tensor? linear_bias, Tensor? weight, str reduction, int ignore_index, "
       "float label_smoothing, int batch_chunk_size, str acc_policy, ScalarType acc_dtype, "
       "bool allow_retain_graph, bool compute_input_grad, bool compute_linear_weight_grad, "
       "bool compute_linear_bias_grad) -> (Tensor, Tensor, Tensor, Tensor)");
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Meta));
+  libraries.push_back(library_of("torch_nn", torch::Library::IMPL, c10::DispatchKey::Meta));
   libraries.back().impl("_linear_cross_entropy_batch_chunked", &loss_and_gradients);
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Autograd));
+  libraries.push_back(library_of("torch_nn", torch::Library::IMPL, c10::DispatchKey::Autograd));
   libraries.back().impl("_linear_cross_entropy_batch_chunked", &with_autograd);
   return libraries;
 }

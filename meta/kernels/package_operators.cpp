@@ -36,6 +36,11 @@ Definitions& definitions() {
 
 }  // namespace
 
+torch::Library library_of(const char* package, torch::Library::Kind kind,
+                          std::optional<c10::DispatchKey> key) {
+  return {kind, package, key, __FILE__, __LINE__};
+}
+
 PackageOperators::PackageOperators() {
   Definitions& shared = definitions();
   const std::lock_guard lock(shared.mutex);

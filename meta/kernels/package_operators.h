@@ -4,6 +4,7 @@
 
 #include <torch/library.h>
 
+#include <optional>
 #include <vector>
 
 namespace symprof::kernels {
@@ -16,6 +17,10 @@ class PackageOperators {
   PackageOperators(const PackageOperators&) = delete;
   PackageOperators& operator=(const PackageOperators&) = delete;
 };
+
+/// A library of the operators called `package`::…
+torch::Library library_of(const char* package, torch::Library::Kind kind,
+                          std::optional<c10::DispatchKey> key = std::nullopt);
 
 /// Each registers one package's operators; the libraries unregister them when destroyed.
 std::vector<torch::Library> define_quantized_decomposed();

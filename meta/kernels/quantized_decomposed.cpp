@@ -143,20 +143,16 @@ void define_schemas(torch::Library& library) {
     library.def(schema);
 }
 
-torch::Library own_library(torch::Library::Kind kind, optional<c10::DispatchKey> key) {
-  return {kind, "quantized_decomposed", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 }  // namespace quantized_decomposed
 
 std::vector<torch::Library> define_quantized_decomposed() {
   using namespace quantized_decomposed;
   std::vector<torch::Library> libraries;
-  libraries.push_back(own_library(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("quantized_decomposed", torch::Library::FRAGMENT));
   define_schemas(libraries.back());
-  libraries.push_back(
-      own_library(torch::Library::IMPL, c10::DispatchKey::CompositeImplicitAutograd));
+  libraries.push_back(library_of("quantized_decomposed", torch::Library::IMPL,
+                                 c10::DispatchKey::CompositeImplicitAutograd));
   torch::Library& calls = libraries.back();
   calls.impl("quantize_per_tensor", &quantize_per_tensor);
   calls.impl("quantize_per_tensor.tensor", &quantize_by_tensors);

@@ -133,17 +133,13 @@ std::tuple<Tensor, Tensor> choose(const optional<Tensor>& given, c10::string_vie
           zero.to(zero_point_dtype.value_or(otherwise))};
 }
 
-torch::Library own_library(torch::Library::Kind kind, optional<c10::DispatchKey> key) {
-  return {kind, "torchao", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 }  // namespace torchao
 
 std::vector<torch::Library> define_torchao() {
   using namespace torchao;
   std::vector<torch::Library> libraries;
-  libraries.push_back(own_library(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("torchao", torch::Library::FRAGMENT));
   for (const char* schema : {
            "quantize_affine(Tensor input, int[] block_size, Tensor scale, Tensor? zero_point, "
            "ScalarType output_dtype, Scalar? quant_min=None, Scalar? quant_max=None) -> Tensor",
@@ -157,7 +153,7 @@ std::vector<torch::Library> define_torchao() {
        })
     libraries.back().def(schema);
   libraries.push_back(
-      own_library(torch::Library::IMPL, c10::DispatchKey::CompositeImplicitAutograd));
+      library_of("torchao", torch::Library::IMPL, c10::DispatchKey::CompositeImplicitAutograd));
   libraries.back().impl("quantize_affine", &quantize);
   libraries.back().impl("dequantize_affine", &dequantize);
   libraries.back().impl("choose_qparams_affine", &choose);

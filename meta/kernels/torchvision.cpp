@@ -139,19 +139,15 @@ void define_schemas(torch::Library& library) {
     library.def(schema.c_str());
 }
 
-torch::Library own_library(torch::Library::Kind kind, std::optional<c10::DispatchKey> key) {
-  return {kind, "torchvision", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 }  // namespace torchvision
 
 std::vector<torch::Library> define_torchvision() {
   using namespace torchvision;
   std::vector<torch::Library> libraries;
-  libraries.push_back(own_library(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("torchvision", torch::Library::FRAGMENT));
   define_schemas(libraries.back());
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Meta));
+  libraries.push_back(library_of("torchvision", torch::Library::IMPL, c10::DispatchKey::Meta));
   torch::Library& shapes = libraries.back();
   shapes.impl("nms", &nms);
   shapes.impl("roi_align", &roi_align);
@@ -164,7 +160,7 @@ std::vector<torch::Library> define_torchvision() {
   shapes.impl("_ps_roi_pool_backward", &region_backward);
   shapes.impl("deform_conv2d", &deform_conv2d);
   shapes.impl("_deform_conv2d_backward", &deform_conv2d_backward);
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Autograd));
+  libraries.push_back(library_of("torchvision", torch::Library::IMPL, c10::DispatchKey::Autograd));
   register_torchvision_autograd(libraries.back());
   return libraries;
 }

@@ -62,23 +62,19 @@ Tensor product_with_autograd(const Tensor& input, const Tensor& weight, const Te
   return Product::apply(input, weight, ends);
 }
 
-torch::Library library_for(torch::Library::Kind kind, std::optional<c10::DispatchKey> key) {
-  return {kind, "transformers", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 
 std::vector<torch::Library> define_transformers_experts() {
   std::vector<torch::Library> libraries;
-  libraries.push_back(library_for(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("transformers", torch::Library::FRAGMENT));
   libraries.back().def("grouped_mm_fallback(Tensor input, Tensor weight, Tensor offs) -> Tensor");
   libraries.back().def(
       "grouped_mm_fallback_backward(Tensor input, Tensor weight, Tensor offs, Tensor grad_output)"
       " -> (Tensor, Tensor)");
-  libraries.push_back(library_for(torch::Library::IMPL, c10::DispatchKey::Meta));
+  libraries.push_back(library_of("transformers", torch::Library::IMPL, c10::DispatchKey::Meta));
   libraries.back().impl("grouped_mm_fallback", &product);
   libraries.back().impl("grouped_mm_fallback_backward", &product_backward);
-  libraries.push_back(library_for(torch::Library::IMPL, c10::DispatchKey::Autograd));
+  libraries.push_back(library_of("transformers", torch::Library::IMPL, c10::DispatchKey::Autograd));
   libraries.back().impl("grouped_mm_fallback", &product_with_autograd);
   return libraries;
 }

@@ -122,23 +122,19 @@ constexpr const char* schemas[] = {
     "Tensor rng_state, float? scale=None, int[]? window_size=None) -> (Tensor, Tensor, Tensor)",
 };
 
-torch::Library own_library(torch::Library::Kind kind, optional<c10::DispatchKey> key) {
-  return {kind, "torch_attn", key, __FILE__, __LINE__};
-}
-
 }  // namespace
 }  // namespace varlen
 
 std::vector<torch::Library> define_varlen_attention() {
   using namespace varlen;
   std::vector<torch::Library> libraries;
-  libraries.push_back(own_library(torch::Library::FRAGMENT, std::nullopt));
+  libraries.push_back(library_of("torch_attn", torch::Library::FRAGMENT));
   for (const char* schema : schemas) libraries.back().def(schema);
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Meta));
+  libraries.push_back(library_of("torch_attn", torch::Library::IMPL, c10::DispatchKey::Meta));
   libraries.back().impl("_varlen_attn", &attention);
   libraries.back().impl("_varlen_attn_out", &attention_out);
   libraries.back().impl("_varlen_attn_backward", &attention_backward);
-  libraries.push_back(own_library(torch::Library::IMPL, c10::DispatchKey::Autograd));
+  libraries.push_back(library_of("torch_attn", torch::Library::IMPL, c10::DispatchKey::Autograd));
   libraries.back().impl("_varlen_attn", &attention_with_autograd);
   return libraries;
 }
