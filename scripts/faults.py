@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Disturbs every command that writes a file, and says what it left: killed at random moments (SIGKILL), a file system that is full
-(RLIMIT_FSIZE, /dev/full), a pipe that nobody reads any more, a folder that must not be written. A file is the old one or the whole new
+(RLIMIT_FSIZE, /dev/full), a pipe that is closed at the other end, a folder that must not be written. A file is the old one or the whole new
 one; a command that could not write says so and ends with an error, never by a signal.
 
 Usage: faults.py SYMPROF_BINARY [--kills 100] [--seed 1]. As root, the read-only folder is tried as the user nobody."""

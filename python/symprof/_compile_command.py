@@ -7,7 +7,7 @@ from typing import Any
 
 from ._error import Error
 from ._files import profile
-from ._options import add_settings, add_table_options, report, settings_in
+from ._options import add_settings, add_table_options, report, settings_in, write
 
 VERBS = ("profile", "fit", "plan")
 _MEANINGS = {"profile": "What a step of an exported program costs under torch.compile.",
@@ -86,10 +86,7 @@ def _planned(options: argparse.Namespace) -> int:
     devices = (settings.pop("device", None) or "h200").split(",")
     plan = profile(options.model, compile=True, device=devices[0], **settings).plan_throughput(*devices, budget=options.budget)
     text = plan.json if options.format == "json" else f"{plan}"
-    if options.output is None:
-        sys.stdout.write(text)
-    else:
-        options.output.write_text(text)
+    write(text, options.output)
     return 0 if plan else 1
 
 

@@ -50,7 +50,11 @@ def report(profile: Profile, options: argparse.Namespace) -> None:
             text += "\n" + measured.table()
     else:
         text = getattr(profile, options.format)(options.by, **rows)
-    if options.output is None:
+    write(text, options.output)
+
+
+def write(text: str, output: pathlib.Path | None) -> None:
+    if output is None:
         sys.stdout.write(text)
     else:
-        options.output.write_text(text)
+        output.write_text(text)

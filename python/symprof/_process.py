@@ -18,6 +18,6 @@ def end(code: int) -> NoReturn:
     threads._shutdown()
     atexit._run_exitfuncs()
     for writer in (*(thing for thing in gc.get_objects() if type(thing) in _WRITERS), sys.stdout, sys.stderr):
-        with contextlib.suppress(OSError, ValueError):  # Closed, or a pipe that nobody reads.
+        with contextlib.suppress(OSError, ValueError):  # Closed here, or at the other end of the pipe.
             writer.flush()
     os._exit(code)
