@@ -68,8 +68,8 @@ ThroughputAnswer::OfDevice try_batches(const DeviceSpec& device, std::int64_t st
   const plan::LargestSize largest =
       plan::find_largest_size(start, std::nullopt, [&](std::int64_t batch) {
         found.refusal.clear();
-        std::optional<ThroughputAnswer::Row> row = try_batch(batch, found);
-        if (row) rows[batch] = *std::move(row);
+        const std::optional<ThroughputAnswer::Row> row = try_batch(batch, found);
+        if (row) rows[batch] = *row;
         return row.has_value();
       });
   found.refused = largest.refused;
